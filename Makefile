@@ -1,0 +1,34 @@
+# Each target makes .venv where it is missing or where pyproject.toml changed. Small matrices are timed and tested on
+# one thread: more threads only wait for each other.
+export OMP_NUM_THREADS := 1
+PYTHON ?= python3
+PY := .venv/bin/python
+
+.PHONY: test demo lint bench soak clean
+
+test: .venv/ready
+	$(PY) -m pytest
+
+demo: .venv/ready
+	$(PY) -m wbc robots
+	$(PY) scripts/draw_robots.py out/robots.png
+
+lint: .venv/ready
+	.venv/bin/ruff check
+	.venv/bin/ruff format --check
+	.venv/bin/mypy
+
+bench: .venv/ready
+	$(PY) benchmarks/dynamics.py
+
+soak: .venv/ready
+	$(PY) -m pytest -m soak
+
+.venv/ready: pyproject.toml
+	test -x $(PY) || $(PYTHON) -m venv .venv
+	$(PY) -m pip install --quiet --disable-pip-version-check --upgrade "pip>=25.1"
+	$(PY) -m pip install --quiet --disable-pip-version-check --editable ".[all]" --group dev
+	touch $@
+
+clean:
+	rm -rf .venv out .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,0 +1,1 @@
+"""The tasks that a user composes into a stack (they come with the controller)."""

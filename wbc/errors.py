@@ -1,0 +1,53 @@
+"""The errors and warnings of the library, and the one way a misspelt name is reported."""
+
+from __future__ import annotations
+
+import difflib
+import itertools
+import reprlib
+from collections.abc import Iterable
+
+
+class WbcError(Exception):
+    """Something handed to the library cannot be used; the message names it and says what would be right.
+
+    Attributes:
+        problems: where several things were wrong with one input, each of them; else just the message.
+    """
+
+    def __init__(self, message: str, problems: Iterable[str] = ()) -> None:
+        super().__init__(message)
+        self.problems = tuple(problems) or (message,)
+
+
+class WbcWarning(UserWarning):
+    """Something unusual was accepted; the message names it and says what was assumed."""
+
+
+_short = reprlib.Repr()
+_short.maxstring = _short.maxother = 80
+_short.maxlist = _short.maxtuple = 8
+
+
+def show(value: object) -> str:
+    """A value as it stands in an error message: `repr`, cut short where it is long."""
+    return _short.repr(value)
+
+
+def unknown_name(kind: str, name: object, known: Iterable[str]) -> WbcError:
+    """The error for a name that does not exist: it proposes the nearest one and lists those that do.
+
+    Args:
+        kind: what is named, in the singular: "frame", "joint", "backend".
+        name: what was asked for.
+        known: the names that exist.
+    """
+    names = list(known)
+    message = f"no {kind} {show(name)}"
+    if isinstance(name, str) and len(name) <= 200:
+        lowered = {candidate.lower(): candidate for candidate in itertools.islice(names, 1000)}
+        near = difflib.get_close_matches(name.lower(), lowered, n=1, cutoff=0.6)
+        if near:
+            message += f"; did you mean {show(lowered[near[0]])}?"
+    shown = ", ".join(show(candidate) for candidate in names[:24]) + (", ..." if len(names) > 24 else "")
+    return WbcError(f"{message} (there {'is' if len(names) == 1 else 'are'}: {shown or 'none'})")
