@@ -1,0 +1,22 @@
+"""Robots as plain data, the files they are read from, and the robots that come with the package."""
+
+from wbc.model.model import Model
+from wbc.model.packaged import packaged_path, packaged_robots
+from wbc.model.parts import Body, Frame, Joint, Limits, Shape
+from wbc.model.space import ConfigurationSpace
+from wbc.model.tree import Tree
+from wbc.model.urdf import read_urdf
+
+__all__ = [
+    "Body",
+    "ConfigurationSpace",
+    "Frame",
+    "Joint",
+    "Limits",
+    "Model",
+    "Shape",
+    "Tree",
+    "packaged_path",
+    "packaged_robots",
+    "read_urdf",
+]

@@ -1,0 +1,237 @@
+"""A robot as plain data: its bodies, joints, frames and limits, and the layout of its configuration and velocity."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
+from typing import TypeVar
+
+import numpy as np
+
+from wbc.arrays import Array, IntArray
+from wbc.errors import WbcError, show, unknown_name
+from wbc.model.parts import Body, Frame, Joint, Limits, Shape
+
+WORLD = "world"
+"""The name of the body that never moves; every model has it."""
+
+STANDARD_GRAVITY = (0.0, 0.0, -9.81)
+
+Part = TypeVar("Part", Body, Joint, Frame)
+
+
+class Model:
+    """A tree of bodies and joints that starts at the world.
+
+    Joints are kept depth first, children in the order in which they were given; `q`, `v` and `τ` follow that order. A
+    model is never changed after it was made, so that robots can share it.
+
+    Attributes:
+        name: of the robot.
+        bodies: by name, the world first.
+        joints: by name, depth first.
+        frames: the added frames by name; every body that is not virtual is a frame as well.
+        gravity: acceleration of free fall in the world, m/s², shape (3,).
+        nominal: a configuration to stand or rest in, shape (nq,).
+        feet: names of the frames that are made to touch the ground.
+        soles: for flat feet, the corners of the sole in the foot's frame, m, shape (n, 2), by foot.
+        hands: names of the frames that are made to touch or hold.
+        shapes: primitive shapes, for pictures and for contact.
+        warnings: what was unusual in the file it was read from.
+        nq: entries of the configuration.
+        nv: entries of the velocity.
+        na: actuators.
+        q_index: by joint, where its coordinates start in `q`.
+        v_index: by joint, where its velocities start in `v`.
+        actuated: the index in `v` of each actuator, shape (na,).
+        limits: of all joints, as arrays.
+        mass: of all moving bodies, kg.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        bodies: Iterable[Body],
+        joints: Iterable[Joint],
+        frames: Iterable[Frame] = (),
+        *,
+        gravity: Sequence[float] = STANDARD_GRAVITY,
+        nominal: Array | None = None,
+        feet: Iterable[str] = (),
+        soles: Mapping[str, Array] | None = None,
+        hands: Iterable[str] = (),
+        shapes: Iterable[Shape] = (),
+        warnings: Iterable[str] = (),
+    ) -> None:
+        self.name = name
+        self.bodies = MappingProxyType(_by_name("body", [Body(WORLD), *bodies]))
+        self.joints = MappingProxyType(_depth_first(self.bodies, _by_name("joint", joints)))
+        self.frames = MappingProxyType(_by_name("frame", frames))
+        for frame in self.frames.values():
+            if frame.body not in self.bodies:
+                raise WbcError(f"frame {frame.name!r}: {unknown_name('body', frame.body, self.bodies)}")
+            if frame.name in self.bodies:
+                raise WbcError(f"the name {frame.name!r} is that of a body; a frame needs one of its own")
+        self.gravity = np.array(gravity, dtype=float)
+        self.shapes = tuple(shapes)
+        self.warnings = tuple(warnings)
+        self.feet = tuple(feet)
+        self.hands = tuple(hands)
+        self.soles = MappingProxyType({foot: np.array(corners, dtype=float) for foot, corners in (soles or {}).items()})
+        for frame_name in (*self.feet, *self.hands, *self.soles):
+            if frame_name not in self.frames and frame_name not in self.bodies:
+                raise unknown_name("frame", frame_name, self.frame_names)
+        self._lay_out()
+        self.limits = self._limits()
+        moving = set(self._moving_bodies())
+        self.mass = float(sum(body.mass for body in self.bodies.values() if body.name in moving))
+        self.nominal = self.neutral() if nominal is None else np.array(nominal, dtype=float)
+        if self.nominal.shape != (self.nq,):
+            raise WbcError(f"nominal configuration of {name!r}: {self.nominal.shape} values, not ({self.nq},)")
+        self.nominal.flags.writeable = False
+
+    def _lay_out(self) -> None:
+        """Gives each joint its place in `q` and `v`."""
+        self.q_index: dict[str, int] = {}
+        self.v_index: dict[str, int] = {}
+        nq = nv = 0
+        actuated: list[int] = []
+        for joint in self.joints.values():
+            self.q_index[joint.name], self.v_index[joint.name] = nq, nv
+            if joint.actuated:
+                actuated += range(nv, nv + joint.nv)
+            nq += joint.nq
+            nv += joint.nv
+        self.nq, self.nv, self.na = nq, nv, len(actuated)
+        self.actuated: IntArray = np.array(actuated, dtype=np.intp)
+        self.actuated.flags.writeable = False
+
+    def _limits(self) -> Limits:
+        moving = [joint for joint in self.joints.values() if joint.nv]
+        sizes = [joint.nv for joint in moving]
+        velocity = np.repeat([joint.velocity for joint in moving], sizes)
+        effort = np.repeat([joint.effort for joint in moving], sizes)
+        lower = np.repeat([joint.lower if joint.nv == 1 else -np.inf for joint in moving], sizes)
+        upper = np.repeat([joint.upper if joint.nv == 1 else np.inf for joint in moving], sizes)
+        arrays = [np.asarray(a, dtype=float).reshape(self.nv) for a in (lower, upper, velocity, effort)]
+        arrays[3] = arrays[3][self.actuated]
+        for array in arrays:
+            array.flags.writeable = False
+        return Limits(*arrays)
+
+    def _moving_bodies(self) -> list[str]:
+        """Names of the bodies that some joint with a velocity carries, directly or through others."""
+        moving: set[str] = set()
+        for joint in self.joints.values():
+            if joint.nv or joint.parent in moving:
+                moving.add(joint.child)
+        return [name for name in self.bodies if name in moving]
+
+    @property
+    def floating(self) -> bool:
+        """Whether the robot has a free base: its first moving joint is a floating one that hangs on the world."""
+        first = next((joint for joint in self.joints.values() if joint.nv), None)
+        return first is not None and first.kind == "floating" and first.parent == WORLD
+
+    @property
+    def root(self) -> str:
+        """The body that the rest of the robot hangs on: the first below the world."""
+        return next((joint.child for joint in self.joints.values()), WORLD)
+
+    @property
+    def joint_names(self) -> tuple[str, ...]:
+        """The joints that move, in the order of `q` and `v`, without the floating base."""
+        names = [joint.name for joint in self.joints.values() if joint.nv]
+        return tuple(names[1:] if self.floating else names)
+
+    @property
+    def frame_names(self) -> tuple[str, ...]:
+        """Every name that stands for a frame: bodies, then added frames."""
+        return (*(body.name for body in self.bodies.values() if not body.virtual), *self.frames)
+
+    def joint(self, name: str) -> Joint:
+        """The joint of that name."""
+        found = self.joints.get(name)
+        if found is None:
+            raise unknown_name("joint", name, self.joints)
+        return found
+
+    def neutral(self) -> Array:
+        """The configuration at the origin: all coordinates zero, quaternions 1, 0, 0, 0. Shape (nq,)."""
+        q = np.zeros(self.nq)
+        for start in self.quaternions():
+            q[start] = 1.0
+        return q
+
+    def quaternions(self) -> list[int]:
+        """Where in `q` each quaternion starts."""
+        return [
+            self.q_index[joint.name] + (3 if joint.kind == "floating" else 0)
+            for joint in self.joints.values()
+            if joint.kind in ("spherical", "floating")
+        ]
+
+    def with_frame(self, frame: Frame) -> Model:
+        """The same model with one frame more; bodies, joints and shapes are shared."""
+        if frame.name in self.frames:
+            raise WbcError(f"there is a frame {frame.name!r} already")
+        return Model(
+            self.name,
+            [body for body in self.bodies.values() if body.name != WORLD],
+            self.joints.values(),
+            [*self.frames.values(), frame],
+            gravity=tuple(self.gravity),
+            nominal=self.nominal,
+            feet=self.feet,
+            soles=self.soles,
+            hands=self.hands,
+            shapes=self.shapes,
+            warnings=self.warnings,
+        )
+
+    def __repr__(self) -> str:
+        base = "floating" if self.floating else "fixed"
+        return f"Model({self.name!r}, {base} base, nq={self.nq}, nv={self.nv}, na={self.na}, {self.mass:.3g} kg)"
+
+
+def _by_name(kind: str, parts: Iterable[Part]) -> dict[str, Part]:
+    named: dict[str, Part] = {}
+    for part in parts:
+        if part.name in named:
+            several = "bodies" if kind == "body" else f"{kind}s"
+            raise WbcError(f"two {several} share the name {show(part.name)}; names must be unique")
+        named[part.name] = part
+    return named
+
+
+def _depth_first(bodies: Mapping[str, Body], joints: Mapping[str, Joint]) -> dict[str, Joint]:
+    """The joints from the world outwards; a body without a way to the world, or with two, is an error."""
+    below: dict[str, list[Joint]] = {name: [] for name in bodies}
+    carried: dict[str, str] = {}
+    for joint in joints.values():
+        for role, body in (("parent", joint.parent), ("child", joint.child)):
+            if body not in bodies:
+                raise WbcError(f"joint {joint.name!r}: unknown {role}: {unknown_name('body', body, bodies)}")
+        if joint.child in carried:
+            raise WbcError(
+                f"body {joint.child!r} is the child of two joints, {carried[joint.child]!r} and {joint.name!r}; "
+                "a tree allows one (cut the loop at one of them)"
+            )
+        if not math.isclose(float(joint.axis @ joint.axis), 1.0, abs_tol=1e-9):
+            raise WbcError(f"joint {joint.name!r}: axis {show(joint.axis.tolist())} is not a unit vector")
+        carried[joint.child] = joint.name
+        below[joint.parent].append(joint)
+    ordered: dict[str, Joint] = {}
+    waiting = below[WORLD][::-1]
+    while waiting:
+        joint = waiting.pop()
+        ordered[joint.name] = joint
+        waiting += below[joint.child][::-1]
+    if len(ordered) < len(joints):
+        loose = [joint.name for joint in joints.values() if joint.name not in ordered]
+        raise WbcError(f"joints {show(loose)} form a loop: no way leads from the world to them")
+    adrift = [name for name in bodies if name != WORLD and name not in carried]
+    if adrift:
+        raise WbcError(f"bodies {show(adrift)} hang on nothing: each needs a joint to the rest of the robot")
+    return ordered

@@ -1,0 +1,190 @@
+"""Reads a robot out of a `mujoco.MjModel`: `q` and `v` are laid out as its `qpos` and `qvel`."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from wbc.arrays import Array
+from wbc.errors import WbcError
+from wbc.geometry import pose as poses
+from wbc.geometry import quaternion, so3
+from wbc.model.findings import Findings
+from wbc.model.model import WORLD, Model
+from wbc.model.mujoco_actuators import disabled, joint_efforts, note_the_rest, reflected
+from wbc.model.parts import Body, Frame, Joint, JointKind, Shape
+
+try:
+    import mujoco
+except ImportError as error:
+    raise WbcError(f"reading an MJCF file needs MuJoCo: pip install 'wbc[mujoco]' ({error})") from None
+
+
+def read_mjcf(path: Path) -> Any:  # noqa: ANN401  mujoco is not typed for a strict checker
+    """The `mujoco.MjModel` of an MJCF file.
+
+    Args:
+        path: of the file.
+    """
+    try:
+        return mujoco.MjModel.from_xml_path(str(path))
+    except (ValueError, mujoco.FatalError) as error:
+        raise WbcError(f"{path}: MuJoCo can't read it: {' '.join(str(error).split())}") from None
+
+
+def body_names(m: Any) -> list[str]:  # noqa: ANN401
+    """What the bodies of an `MjModel` are called here: their names, or "body_3" where they have none."""
+    return [WORLD, *_named("body", [m.body(number).name for number in range(1, m.nbody)], 1)]
+
+
+def _named(kind: str, names: list[str], first: int = 0) -> list[str]:
+    """The names, with unique ones made of kind and number in place of those that are empty."""
+    taken, complete = set(names), []
+    for number, given in enumerate(names, start=first):
+        name = given or f"{kind}_{number}"
+        while not given and name in taken:
+            name += "_"
+        taken.add(name)
+        complete.append(name)
+    return complete
+
+
+def from_mujoco(m: Any) -> Model:  # noqa: ANN401
+    """The robot in a `mujoco.MjModel`: all that moves in it.
+
+    Joints that an actuator drives are actuated (all with one coordinate, if there are no actuators); sites are frames.
+    What rigid bodies in a tree can't express (equality constraints, tendons, fluids) is a warning.
+
+    Args:
+        m: the model; it is only read.
+    """
+    name = m.names[: m.names.find(b"\0")].decode() or "MuJoCo model"
+    found = Findings(f"MuJoCo model {name!r}")
+    names = body_names(m)
+    joint_names = _named("joint", [m.joint(number).name for number in range(m.njnt)])
+    bodies: list[Body] = []
+    joints: list[Joint] = []
+    efforts = joint_efforts(m, joint_names, found)
+    rotors = reflected(m)
+    for number in range(1, m.nbody):
+        R = quaternion.to_matrix(m.body_iquat[number])
+        inertia = R @ np.diag(m.body_inertia[number]) @ R.T
+        bodies.append(Body(names[number], float(m.body_mass[number]), m.body_ipos[number].copy(), inertia))
+        _hang(m, number, names, joint_names, bodies, joints, efforts, rotors)
+    note_the_rest(m, joint_names, found)
+    taken = {*names}
+    frames = []
+    for number in range(m.nsite):
+        site = m.site(number).name
+        if not site:
+            continue
+        while site in taken:
+            site += "_site"
+        taken.add(site)
+        pose = _pose(m.site_pos[number], m.site_quat[number])
+        frames.append(Frame(site, names[m.site_bodyid[number]], pose))
+    found.emit()
+    return Model(
+        name,
+        bodies,
+        joints,
+        frames,
+        gravity=(0.0, 0.0, 0.0) if disabled(m, "GRAVITY") else tuple(m.opt.gravity),
+        nominal=(m.key_qpos[0] if m.nkey else m.qpos0).copy(),
+        shapes=_shapes(m, names),
+        warnings=found.warnings,
+    )
+
+
+def _hang(
+    m: Any,  # noqa: ANN401
+    number: int,
+    names: list[str],
+    joint_names: list[str],
+    bodies: list[Body],
+    joints: list[Joint],
+    efforts: dict[int, float],
+    rotors: tuple[Array, Array],
+) -> None:
+    """Adds the joints between a body and its parent; between several of them stand virtual bodies."""
+    name, carrier = names[number], names[m.body_parentid[number]]
+    pose = _pose(m.body_pos[number], m.body_quat[number])
+    first, count = int(m.body_jntadr[number]), int(m.body_jntnum[number])
+    for index in range(first, first + count):
+        kind = m.jnt_type[index]
+        q, v = int(m.jnt_qposadr[index]), int(m.jnt_dofadr[index])
+        ours: JointKind
+        anchor, axis, at_zero = np.eye(4), np.array([1.0, 0.0, 0.0]), np.eye(4)
+        if kind == mujoco.mjtJoint.mjJNT_FREE:
+            ours, pose = "floating", np.eye(4)  # its position is in the world, whatever the body's pose is
+        else:
+            anchor[:3, 3] = m.jnt_pos[index]
+            if kind == mujoco.mjtJoint.mjJNT_BALL:
+                ours = "spherical"
+            else:  # MuJoCo's body is in its place at qpos0, ours at zero
+                axis, reference = m.jnt_axis[index].copy(), m.qpos0[q]
+                if kind == mujoco.mjtJoint.mjJNT_HINGE:
+                    ours = "revolute" if m.jnt_limited[index] else "continuous"
+                    at_zero[:3, :3] = so3.exp(-reference * axis)
+                else:
+                    ours = "prismatic"
+                    at_zero[:3, 3] = -reference * axis
+        last, joint_name = index == first + count - 1, joint_names[index]
+        child = name if last and not anchor[:3, 3].any() else f"{name} at {joint_name}"
+        scalar, limited = ours in ("revolute", "continuous", "prismatic"), bool(m.jnt_limited[index])
+        joints.append(
+            Joint(
+                joint_name,
+                ours,
+                carrier,
+                child,
+                pose @ anchor @ at_zero,
+                axis,
+                lower=float(m.jnt_range[index, 0]) if limited and scalar else -math.inf,
+                upper=float(m.jnt_range[index, 1]) if limited and scalar else math.inf,
+                effort=efforts.get(index, math.inf),
+                armature=float(rotors[0][v]),
+                damping=0.0 if disabled(m, "DAMPER") else float(rotors[1][v]),
+                friction=0.0 if disabled(m, "FRICTIONLOSS") else float(m.dof_frictionloss[v]),
+                stiffness=float(m.jnt_stiffness[index]) if scalar and not disabled(m, "SPRING") else 0.0,
+                rest=float(m.qpos_spring[q]) if scalar else 0.0,
+                actuated=index in efforts,
+            )
+        )
+        if child != name:
+            bodies.append(Body(child, virtual=True))
+        carrier, pose = child, poses.inverse(anchor)
+    if carrier != name:
+        joints.append(Joint(f"{name} to {carrier}", "fixed", carrier, name, pose, actuated=False))
+
+
+def _shapes(m: Any, names: list[str]) -> list[Shape]:  # noqa: ANN401
+    """The boxes, spheres, cylinders and capsules of a model, without those fixed to the world's own body."""
+    shapes = []
+    for number in range(m.ngeom):
+        body, size = int(m.geom_bodyid[number]), m.geom_size[number].tolist()
+        pose = _pose(m.geom_pos[number], m.geom_quat[number])
+        red, green, blue, alpha = m.geom_rgba[number].tolist()
+        collides = bool(m.geom_contype[number] or m.geom_conaffinity[number])
+        match m.geom_type[number]:
+            case mujoco.mjtGeom.mjGEOM_BOX:
+                shape = Shape(names[body], "box", (2 * size[0], 2 * size[1], 2 * size[2]), pose)
+            case mujoco.mjtGeom.mjGEOM_SPHERE:
+                shape = Shape(names[body], "sphere", (size[0],), pose)
+            case mujoco.mjtGeom.mjGEOM_CYLINDER:
+                shape = Shape(names[body], "cylinder", (size[0], 2 * size[1]), pose)
+            case mujoco.mjtGeom.mjGEOM_CAPSULE:
+                shape = Shape(names[body], "capsule", (size[0], 2 * size[1]), pose)
+            case _:
+                continue
+        if body:
+            shapes.append(Shape(shape.body, shape.kind, shape.size, pose, (red, green, blue, alpha), collides))
+    return shapes
+
+
+def _pose(position: Array, orientation: Array) -> Array:
+    """A homogeneous transform from a position and a quaternion (w, x, y, z)."""
+    return poses.homogeneous(quaternion.to_matrix(orientation), position)

@@ -1,0 +1,177 @@
+"""What a robot is made of: bodies, joints, frames, shapes. Plain data, read by every backend."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+
+from wbc.arrays import Array
+
+JointKind = Literal["fixed", "revolute", "continuous", "prismatic", "planar", "spherical", "floating"]
+
+POSITIONS: dict[JointKind, int] = {
+    "fixed": 0,
+    "revolute": 1,
+    "continuous": 1,
+    "prismatic": 1,
+    "planar": 3,
+    "spherical": 4,
+    "floating": 7,
+}
+"""How many entries of `q` a joint of each kind has."""
+
+VELOCITIES: dict[JointKind, int] = {**POSITIONS, "spherical": 3, "floating": 6}
+"""How many entries of `v` a joint of each kind has."""
+
+
+@dataclass(frozen=True, eq=False)
+class Body:
+    """A rigid body.
+
+    Attributes:
+        name: unique among the bodies and frames of a model.
+        mass: kg; zero for a body that only carries a frame.
+        com: centre of mass in the body frame, m, shape (3,).
+        inertia: about the centre of mass, in the axes of the body frame, kg m², shape (3, 3).
+        virtual: stands between two joints of what is really one body; it has no mass and is no frame.
+    """
+
+    name: str
+    mass: float = 0.0
+    com: Array = field(default_factory=lambda: np.zeros(3))
+    inertia: Array = field(default_factory=lambda: np.zeros((3, 3)))
+    virtual: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Joint:
+    """A joint between two bodies; its frame is the child's frame when its coordinates are zero.
+
+    Coordinates (in `q`) and velocities (in `v`) by kind:
+
+    - revolute, continuous, prismatic: an angle or a distance about or along `axis`, and its rate;
+    - planar: two distances along the axes `plane_axes(axis)` of the joint frame and an angle about `axis`; their rates;
+    - spherical: a quaternion w, x, y, z (child → joint frame); the angular velocity in the child frame;
+    - floating: a position in the joint frame and a quaternion; the velocity in the joint frame, the angular velocity
+      in the child frame.
+
+    Attributes:
+        name: unique among the joints of a model.
+        kind: one of fixed, revolute, continuous, prismatic, planar, spherical, floating.
+        parent: name of the body that carries it.
+        child: name of the body that it moves.
+        pose: the joint frame in the parent's body frame, shape (4, 4).
+        axis: unit vector in the joint frame, shape (3,); for planar joints the normal of the plane.
+        lower: least position, rad or m, of a joint with one coordinate; -inf where there is none.
+        upper: greatest position.
+        velocity: greatest speed of each of its velocities, rad/s or m/s.
+        effort: greatest torque or force the actuator gives on each of its velocities, N m or N.
+        armature: reflected inertia of the rotor, added to the diagonal of the mass matrix, kg m² or kg.
+        damping: viscous, N m s/rad or N s/m.
+        friction: Coulomb friction, N m or N.
+        stiffness: of a spring in the joint, N m/rad or N/m (joints with one coordinate).
+        rest: position at which that spring is relaxed.
+        actuated: whether a motor drives it.
+    """
+
+    name: str
+    kind: JointKind
+    parent: str
+    child: str
+    pose: Array = field(default_factory=lambda: np.eye(4))
+    axis: Array = field(default_factory=lambda: np.array([1.0, 0.0, 0.0]))
+    lower: float = -np.inf
+    upper: float = np.inf
+    velocity: float = np.inf
+    effort: float = np.inf
+    armature: float = 0.0
+    damping: float = 0.0
+    friction: float = 0.0
+    stiffness: float = 0.0
+    rest: float = 0.0
+    actuated: bool = True
+
+    @property
+    def nq(self) -> int:
+        """Entries of `q` that are this joint's."""
+        return POSITIONS[self.kind]
+
+    @property
+    def nv(self) -> int:
+        """Entries of `v` that are this joint's."""
+        return VELOCITIES[self.kind]
+
+
+@dataclass(frozen=True, eq=False)
+class Frame:
+    """A named frame fixed to a body: a tool, a sensor, a contact point.
+
+    Attributes:
+        name: unique among the bodies and frames of a model.
+        body: the body that carries it.
+        pose: the frame in the body frame, shape (4, 4).
+    """
+
+    name: str
+    body: str
+    pose: Array = field(default_factory=lambda: np.eye(4))
+
+
+@dataclass(frozen=True, eq=False)
+class Shape:
+    """A primitive shape fixed to a body, for pictures and for contact. No backend needs it.
+
+    Attributes:
+        body: the body that carries it.
+        kind: "box", "sphere", "cylinder" or "capsule".
+        size: box: the three edge lengths; sphere: radius; cylinder, capsule: radius and length (along z), m.
+        pose: the shape's centre and axes in the body frame, shape (4, 4).
+        color: red, green, blue, alpha in [0, 1].
+        collides: whether it is there for contact, else for the eye.
+    """
+
+    body: str
+    kind: Literal["box", "sphere", "cylinder", "capsule"]
+    size: tuple[float, ...]
+    pose: Array = field(default_factory=lambda: np.eye(4))
+    color: tuple[float, float, float, float] = (0.7, 0.7, 0.7, 1.0)
+    collides: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Limits:
+    """What the joints can do, as arrays.
+
+    Attributes:
+        lower: least position by velocity index, shape (nv,); -inf for coordinates that have no limit or are not scalar.
+        upper: greatest position, shape (nv,).
+        velocity: greatest speed, shape (nv,).
+        effort: greatest torque or force of each actuator, shape (na,); inf where none is known.
+    """
+
+    lower: Array
+    upper: Array
+    velocity: Array
+    effort: Array
+
+
+def plane_axes(normal: Array) -> tuple[Array, Array]:
+    """The two directions in which a planar joint moves: unit, at right angles to each other and to `normal`.
+
+    For the normal z they are x and y; in general the first is the world-like axis least aligned with the normal, made
+    perpendicular to it, in cyclic order, so that (first, second, normal) is right-handed.
+
+    Args:
+        normal: unit vector, shape (3,).
+    """
+    if normal[2] > 1 - 1e-12:
+        first = np.array([1.0, 0.0, 0.0])
+    else:
+        first = np.eye(3)[int(np.argmin(np.abs(normal)))]
+        first = first - normal * (normal @ first)
+        first /= np.linalg.norm(first)
+    n, f = normal, first
+    second = np.array([n[1] * f[2] - n[2] * f[1], n[2] * f[0] - n[0] * f[2], n[0] * f[1] - n[1] * f[0]])
+    return first, second
