@@ -1,0 +1,500 @@
+"""The interface of a robot's dynamics, the same for every backend, and what all of them share.
+
+A backend is a subclass that fills in the methods whose names begin with an underscore, on the nodes of a `Tree`.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import scipy.linalg
+
+from wbc.arrays import Array, ArrayLike, IntArray
+from wbc.dynamics.passive import PassiveForces
+from wbc.errors import WbcError, show, unknown_name
+from wbc.geometry import so3
+from wbc.model.model import Model
+from wbc.model.parts import Limits
+from wbc.model.space import ConfigurationSpace
+from wbc.model.tree import Tree
+
+Representation = Literal["mixed", "left", "right"]
+"""How a twist is written: in the world's axes at the frame's origin, in the frame, or in the world at its origin."""
+
+
+@dataclass(frozen=True, eq=False)
+class Place:
+    """Where a frame is: its node, and its pose in the node's frame.
+
+    Attributes:
+        node: index in the tree.
+        pose: shape (4, 4).
+        handle: whatever the backend needs to find it again.
+    """
+
+    node: int
+    pose: Array
+    handle: Any = None
+
+
+class Dynamics(ABC):
+    """A robot in a state: give it `update(q, v)`, then ask.
+
+    Quantities are computed when they are first asked for after an update, and once. Arrays that are handed out are
+    read-only and never change later. Conventions are those of the table in the README: `v` holds the velocity of the
+    base in the world, its angular velocity in the base frame, and joint rates; `M v̇ + h = Sᵀ τ + Jᵀ f`.
+
+    Args:
+        model: the robot.
+        tree: the model's tree, where it was made already.
+
+    Attributes:
+        model: the robot as plain data; shared between copies.
+    """
+
+    name = ""
+    """What the backend is called in `wbc.load`."""
+
+    def __init__(self, model: Model, tree: Tree | None = None) -> None:
+        self.model = model
+        self.nq, self.nv, self.na = model.nq, model.nv, model.na
+        self._tree = Tree(model) if tree is None else tree
+        self._space = ConfigurationSpace(model)
+        self._added: dict[str, tuple[int, Array]] = {}
+        self._places: dict[str, Place] = {}
+        self._passive = PassiveForces(model)
+        self._q = self._space.neutral()
+        self._v = np.zeros(self.nv)
+        self._known: dict[str, Array] = {}
+        self._updated = False
+        self._spare: Dynamics | None = None
+
+    # --- what a backend fills in ---------------------------------------------------------------------------------
+
+    @abstractmethod
+    def _update(self, q: Array, v: Array) -> None:
+        """Takes over a checked state."""
+
+    @abstractmethod
+    def _place(self, node: int, pose: Array) -> Place:
+        """What the backend needs to find a frame: called once for each."""
+
+    @abstractmethod
+    def _pose(self, place: Place) -> Array:
+        """Pose of a frame in the world, shape (4, 4)."""
+
+    @abstractmethod
+    def _jacobian(self, place: Place) -> Array:
+        """Mixed Jacobian of a frame, shape (6, nv)."""
+
+    @abstractmethod
+    def _jacobian_bias(self, place: Place) -> Array:
+        """J̇v of the mixed Jacobian, shape (6,)."""
+
+    @abstractmethod
+    def _jacobian_derivative(self, place: Place) -> Array:
+        """J̇ of the mixed Jacobian, shape (6, nv)."""
+
+    @abstractmethod
+    def _mass_matrix(self) -> Array:
+        """M with armature, shape (nv, nv)."""
+
+    @abstractmethod
+    def _nonlinear(self) -> Array:
+        """Coriolis, centrifugal and gravity forces without the passive joint forces, shape (nv,)."""
+
+    @abstractmethod
+    def _com(self) -> Array:
+        """Centre of mass in the world, shape (3,)."""
+
+    @abstractmethod
+    def _momentum_matrix(self) -> Array:
+        """A with momentum = A v, about the centre of mass, world axes, linear first, shape (6, nv)."""
+
+    @abstractmethod
+    def _momentum_bias(self) -> Array:
+        """Ȧ v, shape (6,)."""
+
+    @abstractmethod
+    def _inverse_dynamics(self, q: Array, v: Array, vdot: Array) -> Array:
+        """M v̇ plus what `_nonlinear` is, from scratch; may disturb the state."""
+
+    @abstractmethod
+    def _fork(self) -> Dynamics:
+        """A second robot of the same backend, sharing nothing that changes."""
+
+    # --- state -----------------------------------------------------------------------------------------------------
+
+    def update(self, q: ArrayLike, v: ArrayLike | None = None) -> None:
+        """Puts the robot in a state; what it says from then on is about that state.
+
+        Args:
+            q: configuration, shape (nq,).
+            v: velocity, shape (nv,); None: at rest.
+        """
+        checked = self._space.configuration(q)
+        velocity = np.zeros(self.nv) if v is None else self._space.velocity(v)
+        self._known = {}
+        self._q, self._v = checked, velocity
+        self._update(checked, velocity)
+        self._updated = True
+
+    def _get(self, name: str, compute: Callable[[], Array]) -> Array:
+        """A quantity of this state: computed at the first call, read-only from then on."""
+        found = self._known.get(name)
+        if found is None:
+            if not self._updated:
+                raise WbcError(f"{self.model.name!r} has no state yet: call update(q, v) before asking for {name}")
+            found = compute()
+            found.flags.writeable = False
+            self._known[name] = found
+        return found
+
+    @property
+    def q(self) -> Array:
+        """The configuration of the last update, shape (nq,)."""
+        return self._get("q", lambda: self._q)
+
+    @property
+    def v(self) -> Array:
+        """The velocity of the last update, shape (nv,)."""
+        return self._get("v", lambda: self._v)
+
+    # --- frames ----------------------------------------------------------------------------------------------------
+
+    @property
+    def frames(self) -> tuple[str, ...]:
+        """Names of all frames: bodies, the model's frames, and those added to this robot."""
+        return (*self.model.frame_names, *self._added)
+
+    def add_frame(self, name: str, parent: str, pose: ArrayLike) -> None:
+        """Adds a frame to this robot (not to its model, nor to its copies made before): a tool, a contact point.
+
+        Args:
+            name: of the new frame.
+            parent: the frame that it is fixed to.
+            pose: of the new frame in the parent frame: shape (4, 4), or (3,) for a mere offset.
+        """
+        if not isinstance(name, str) or not name:
+            raise WbcError(f"a frame's name is a text that is not empty, not {show(name)}")
+        if name in self.frames:
+            raise WbcError(f"there is a frame {name!r} already")
+        try:
+            given = np.array(pose, dtype=float)
+        except (TypeError, ValueError):
+            raise WbcError(f"the pose of frame {name!r} is not an array of numbers: {show(pose)}") from None
+        if given.shape == (3,):
+            given, offset = np.eye(4), given
+            given[:3, 3] = offset
+        if given.shape != (4, 4) or not np.isfinite(given).all():
+            raise WbcError(f"the pose of frame {name!r} must be finite, of shape (4, 4) or (3,), not {show(given)}")
+        R = given[:3, :3]
+        if np.abs(R @ R.T - np.eye(3)).max() > 1e-6 or np.linalg.det(R) < 0 or (given[3] != [0, 0, 0, 1]).any():
+            raise WbcError(f"the pose of frame {name!r} is no homogeneous transform [[R, p], [0, 1]] with a rotation R")
+        place = self._find(parent)
+        self._added[name] = place.node, place.pose @ given
+
+    def _find(self, frame: str) -> Place:
+        """Where a frame is, by name."""
+        place = self._places.get(frame)
+        if place is None:
+            if not isinstance(frame, str):
+                raise WbcError(f"a frame is asked for by its name, not by {show(frame)}")
+            found = self._added.get(frame)
+            if found is None:
+                if frame not in self.model.frames and frame not in self.model.bodies:
+                    raise unknown_name("frame", frame, self.frames)
+                found = self._tree.place(frame)
+            place = self._places[frame] = self._place(*found)
+        return place
+
+    def pose(self, frame: str) -> Array:
+        """The pose of a frame in the world, a homogeneous transform of shape (4, 4)."""
+        place = self._find(frame)
+        return self._get(f"pose of {frame}", lambda: self._pose(place))
+
+    def twist(self, frame: str) -> Array:
+        """The velocity of a frame: linear of its origin, then angular, world axes, m/s and rad/s, shape (6,)."""
+        return self._get(f"twist of {frame}", lambda: self.jacobian(frame) @ self._v)
+
+    def jacobian(self, frame: str, representation: Representation = "mixed") -> Array:
+        """J with twist = J v.
+
+        Args:
+            frame: name of the frame.
+            representation: "mixed": world axes at the frame's origin, whose linear rows give the velocity of that
+                origin; "left": in the frame's own axes; "right": at the world's origin (Traversaro–Saccon 75).
+
+        Returns:
+            Shape (6, nv), linear rows first.
+        """
+        place = self._find(frame)
+        mixed = self._get(f"Jacobian of {frame}", lambda: self._jacobian(place))
+        if representation == "mixed":
+            return mixed
+        return self._get(
+            f"{representation} Jacobian of {frame}", lambda: self._from_mixed(frame, representation)[0] @ mixed
+        )
+
+    def jacobian_bias(self, frame: str) -> Array:
+        """J̇v of the mixed Jacobian: what the acceleration of the frame is when v̇ is zero (ETH 3.81).
+
+        The second derivative of the position of the frame's origin is J v̇ + J̇v (the classical acceleration).
+
+        Returns:
+            Shape (6,), m/s² and rad/s².
+        """
+        place = self._find(frame)
+        return self._get(f"Jacobian bias of {frame}", lambda: self._jacobian_bias(place))
+
+    def jacobian_derivative(self, frame: str, representation: Representation = "mixed") -> Array:
+        """J̇, the time derivative of `jacobian(frame, representation)` (Kindr appendix III, Traversaro–Saccon 75).
+
+        Returns:
+            Shape (6, nv).
+        """
+        place = self._find(frame)
+        mixed = self._get(f"Jacobian derivative of {frame}", lambda: self._jacobian_derivative(place))
+        if representation == "mixed":
+            return mixed
+
+        def transformed() -> Array:
+            X, X_dot = self._from_mixed(frame, representation)
+            return X @ mixed + X_dot @ self.jacobian(frame)
+
+        return self._get(f"{representation} Jacobian derivative of {frame}", transformed)
+
+    def _from_mixed(self, frame: str, representation: str) -> tuple[Array, Array]:
+        """The transform of a mixed twist to another representation, and its time derivative. Shapes (6, 6)."""
+        pose, velocity = self.pose(frame), self.twist(frame)
+        R, p = pose[:3, :3], pose[:3, 3]
+        X, X_dot = np.zeros((6, 6)), np.zeros((6, 6))
+        if representation == "left":
+            X[:3, :3] = X[3:, 3:] = R.T
+            X_dot[:3, :3] = X_dot[3:, 3:] = -R.T @ so3.skew(velocity[3:])
+        elif representation == "right":
+            X[:3, :3] = X[3:, 3:] = np.eye(3)
+            X[:3, 3:] = so3.skew(p)
+            X_dot[:3, 3:] = so3.skew(velocity[:3])
+        else:
+            raise unknown_name("representation", representation, ("mixed", "left", "right"))
+        return X, X_dot
+
+    # --- whole-body quantities -------------------------------------------------------------------------------------
+
+    @property
+    def mass_matrix(self) -> Array:
+        """M, symmetric and positive definite, with the armature of the joints; shape (nv, nv)."""
+        return self._get("mass_matrix", self._mass_matrix)
+
+    @property
+    def bias(self) -> Array:
+        """h: Coriolis, centrifugal and gravity forces less the passive joint forces; shape (nv,)."""
+        return self._get("bias", lambda: self._nonlinear() - self.passive_force)
+
+    @property
+    def gravity_force(self) -> Array:
+        """What h is at rest without springs: the generalized force that holds the robot up; shape (nv,)."""
+        return self._get("gravity_force", lambda: -self.momentum_matrix[:3].T @ self.model.gravity)
+
+    @property
+    def passive_force(self) -> Array:
+        """Forces of dampers, Coulomb friction and springs in the joints, on the robot; shape (nv,)."""
+        return self._get("passive_force", lambda: self._passive.force(self._q, self._v))
+
+    @property
+    def com(self) -> Array:
+        """The centre of mass of the moving bodies in the world, m; shape (3,)."""
+        return self._get("com", self._com)
+
+    @property
+    def com_velocity(self) -> Array:
+        """The velocity of the centre of mass, m/s; shape (3,)."""
+        return self._get("com_velocity", lambda: self.com_jacobian @ self._v)
+
+    @property
+    def com_jacobian(self) -> Array:
+        """J with com_velocity = J v; shape (3, nv)."""
+        return self._get("com_jacobian", lambda: self.momentum_matrix[:3] / self.mass)
+
+    @property
+    def com_bias(self) -> Array:
+        """The acceleration of the centre of mass when v̇ is zero, m/s²; shape (3,)."""
+        return self._get("com_bias", lambda: self.momentum_bias[:3] / self.mass)
+
+    @property
+    def momentum(self) -> Array:
+        """Linear, then angular momentum about the centre of mass, world axes, N s and N m s; shape (6,)."""
+        return self._get("momentum", lambda: self.momentum_matrix @ self._v)
+
+    @property
+    def momentum_matrix(self) -> Array:
+        """A with momentum = A v (without the rotors that `armature` stands for); shape (6, nv)."""
+        return self._get("momentum_matrix", self._momentum_matrix)
+
+    @property
+    def momentum_bias(self) -> Array:
+        """Ȧ v: the rate of the momentum when v̇ is zero, N and N m; shape (6,)."""
+        return self._get("momentum_bias", self._momentum_bias)
+
+    @property
+    def kinetic_energy(self) -> float:
+        """½ vᵀ M v, with the rotors that `armature` stands for, J."""
+        return 0.5 * float(self._v @ self.mass_matrix @ self._v)
+
+    @property
+    def potential_energy(self) -> float:
+        """Of gravity, zero at the world's origin, and of the springs in the joints, J."""
+        return -self.mass * float(self.com @ self.model.gravity) + self._passive.energy(self._q)
+
+    def generalized_force(self, frame: str, force: ArrayLike, point: ArrayLike | None = None) -> Array:
+        """Jᵀ f: what a Cartesian force or wrench on a frame is to the joints (Liu–Jain 69–71).
+
+        Args:
+            frame: that the force acts on.
+            force: on the robot, world axes: a force, shape (3,), or a force and a torque, shape (6,).
+            point: where it acts, in the frame, m, shape (3,); None: at the frame's origin.
+
+        Returns:
+            Shape (nv,).
+        """
+        wrench = _wrench(force, f"force on {frame!r}")
+        if point is not None:
+            arm = self.pose(frame)[:3, :3] @ _vector(point, 3, f"point on {frame!r}")
+            wrench[3:] += so3.skew(arm) @ wrench[:3]
+        return wrench @ self.jacobian(frame)
+
+    # --- dynamics as functions -------------------------------------------------------------------------------------
+
+    def inverse_dynamics(self, q: ArrayLike, v: ArrayLike, vdot: ArrayLike) -> Array:
+        """M v̇ + h: the generalized force that makes the robot accelerate with `vdot`. The state is not touched.
+
+        Args:
+            q: shape (nq,).
+            v: shape (nv,).
+            vdot: shape (nv,).
+
+        Returns:
+            Shape (nv,); with a floating base the first six must come from contacts.
+        """
+        q, v = self._space.configuration(q), self._space.velocity(v)
+        force = self._scratch()._inverse_dynamics(q, v, self._space.velocity(vdot, "vdot"))
+        return force - self._passive.force(q, v)
+
+    def forward_dynamics(
+        self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, forces: Mapping[str, ArrayLike] | None = None
+    ) -> Array:
+        """v̇ = M⁻¹ (Sᵀ τ + Σ Jᵀ f − h). The state is not touched.
+
+        Args:
+            q: shape (nq,).
+            v: shape (nv,).
+            tau: of the actuators, shape (na,).
+            forces: by frame, on the robot at the frame's origin, world axes: a force (3,) or a wrench (6,).
+
+        Returns:
+            Shape (nv,).
+        """
+        robot = self._scratch()
+        torque = _vector(tau, self.na, "tau")
+        robot.update(q, v)
+        total = np.zeros(self.nv)
+        total[self.model.actuated] = torque
+        for frame, force in (forces or {}).items():
+            total += robot.generalized_force(frame, force)
+        return robot._accelerations(total - robot.bias)
+
+    def _accelerations(self, force: Array) -> Array:
+        """M⁻¹ force in the present state, by Cholesky factorisation."""
+        try:
+            factor = scipy.linalg.cho_factor(self.mass_matrix, check_finite=False)
+        except np.linalg.LinAlgError:
+            raise WbcError(
+                f"the mass matrix of {self.model.name!r} is singular: some part moves without mass"
+            ) from None
+        return np.asarray(scipy.linalg.cho_solve(factor, force, check_finite=False), dtype=float)
+
+    def _scratch(self) -> Dynamics:
+        """A robot to compute on without touching this one's state."""
+        if self._spare is None:
+            self._spare = self._fork()
+        self._spare._added = self._added
+        return self._spare
+
+    # --- the configuration manifold --------------------------------------------------------------------------------
+
+    def integrate(self, q: ArrayLike, v: ArrayLike, dt: float = 1.0) -> Array:
+        """The configuration after moving from `q` with the constant velocity `v` for `dt` seconds; shape (nq,)."""
+        return self._space.integrate(q, v, dt)
+
+    def difference(self, q0: ArrayLike, q1: ArrayLike) -> Array:
+        """The velocity that leads from `q0` to `q1` in one second; shape (nv,)."""
+        return self._space.difference(q0, q1)
+
+    def neutral(self) -> Array:
+        """The configuration with all coordinates zero and unit quaternions; shape (nq,)."""
+        return self._space.neutral()
+
+    def random(self, rng: np.random.Generator) -> Array:
+        """A random configuration: joints within their limits, any base rotation; shape (nq,)."""
+        return self._space.random(rng)
+
+    # --- what the robot is -----------------------------------------------------------------------------------------
+
+    @property
+    def actuated(self) -> IntArray:
+        """The index in `v` of each actuator; shape (na,)."""
+        return self.model.actuated
+
+    @property
+    def joint_names(self) -> tuple[str, ...]:
+        """The joints that move, in the order of `q` and `v`, without the floating base."""
+        return self.model.joint_names
+
+    @property
+    def limits(self) -> Limits:
+        """Position, velocity and effort limits as arrays."""
+        return self.model.limits
+
+    @property
+    def mass(self) -> float:
+        """Of all moving bodies, kg."""
+        return self.model.mass
+
+    def copy(self) -> Dynamics:
+        """An independent robot in the same state, with the same added frames; the model is shared."""
+        twin = self._fork()
+        twin._added = dict(self._added)
+        if self._updated:
+            twin.update(self._q, self._v)
+        return twin
+
+    __copy__ = copy
+
+    def __deepcopy__(self, memo: dict[int, object]) -> Dynamics:
+        return self.copy()
+
+    def __repr__(self) -> str:
+        return f"<{self.model.name!r} on {self.name}: nq={self.nq}, nv={self.nv}, na={self.na}, {self.mass:.3g} kg>"
+
+
+def _vector(values: ArrayLike, size: int, name: str) -> Array:
+    """A checked copy of a vector of that size."""
+    try:
+        checked = np.array(values, dtype=float)
+    except (TypeError, ValueError):
+        raise WbcError(f"{name} = {show(values)} is not an array of numbers") from None
+    if checked.shape != (size,) or not np.isfinite(checked).all():
+        raise WbcError(f"{name} must be {size} finite numbers, not {show(values)}")
+    return checked
+
+
+def _wrench(values: ArrayLike, name: str) -> Array:
+    """A checked force or wrench as a wrench."""
+    if np.shape(values) == (3,):
+        return np.concatenate([_vector(values, 3, name), np.zeros(3)])
+    return _vector(values, 6, name)

@@ -1,0 +1,212 @@
+"""The MuJoCo backend: MuJoCo's kinematics and rigid-body dynamics, without its contacts and its integration."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from wbc.arrays import Array
+from wbc.dynamics.base import Dynamics, Place
+from wbc.dynamics.passive import FRICTION_SPEED
+from wbc.errors import WbcError, show
+from wbc.geometry import pose as poses
+from wbc.geometry import quaternion, so3
+from wbc.model.model import Model
+from wbc.model.tree import Tree
+
+try:
+    import mujoco
+except ImportError as error:
+    raise WbcError(f"the MuJoCo backend needs MuJoCo: pip install 'wbc[mujoco]' ({error})") from None
+
+FEATHER = 1e-13
+"""Mass (kg) and inertia (kg m²) given to massless links, which MuJoCo does not let move; far below notice."""
+
+
+class MujocoDynamics(Dynamics):
+    """A robot's dynamics by MuJoCo.
+
+    Args:
+        model: the robot.
+        tree: the model's tree, where it was made already.
+        simulated: the `mujoco.MjModel` that `model` was read from; None: one is made from `model`. With one, the
+            passive forces are MuJoCo's own (springs of all kinds, tendons, fluids), Coulomb friction added.
+    """
+
+    name = "mujoco"
+
+    def __init__(self, model: Model, tree: Tree | None = None, simulated: Any = None) -> None:  # noqa: ANN401
+        super().__init__(model, tree)
+        self._foreign = simulated is not None
+        self._mj = _build(self._tree) if simulated is None else simulated
+        self._body_of = self._bodies()
+        self._start()
+
+    def _start(self) -> None:
+        self._data = mujoco.MjData(self._mj)
+        moving = self._mj.body_weldid != 0
+        self._masses = np.where(moving, self._mj.body_mass, 0.0)
+
+    def _fork(self) -> MujocoDynamics:
+        twin = MujocoDynamics.__new__(MujocoDynamics)
+        Dynamics.__init__(twin, self.model, self._tree)
+        twin._mj, twin._foreign, twin._body_of = self._mj, self._foreign, self._body_of  # never written to
+        twin._start()
+        return twin
+
+    def _bodies(self) -> dict[int, tuple[int, Array]]:
+        """For each node of the tree the body in MuJoCo and the node's pose in it."""
+        if not self._foreign:
+            return {number: (number, np.eye(4)) for number in range(len(self._tree.nodes))}
+        from wbc.model.mujoco import body_names
+
+        found: dict[int, tuple[int, Array]] = {}
+        for number, name in enumerate(body_names(self._mj)):
+            node, pose = self._tree.places[name]
+            found.setdefault(node, (number, poses.inverse(pose)))
+        return found
+
+    def _update(self, q: Array, v: Array) -> None:
+        m, d = self._mj, self._data
+        d.qpos[:], d.qvel[:] = q, v
+        mujoco.mj_kinematics(m, d)
+        mujoco.mj_comPos(m, d)
+        mujoco.mj_makeM(m, d)
+        mujoco.mj_comVel(m, d)
+
+    # --- frames ----------------------------------------------------------------------------------------------------
+
+    def _place(self, node: int, pose: Array) -> Place:
+        if node not in self._body_of:
+            raise WbcError(
+                f"MuJoCo has no body for {show(self._tree.nodes[node].name)}, which stands between two joints"
+            )
+        body, offset = self._body_of[node]
+        return Place(node, pose, (body, offset @ pose))
+
+    def _pose(self, place: Place) -> Array:
+        body, offset = place.handle
+        world = np.eye(4)
+        world[:3, :3] = self._data.xmat[body].reshape(3, 3)
+        world[:3, 3] = self._data.xpos[body]
+        pose: Array = world @ offset
+        return pose
+
+    def _origin(self, place: Place) -> tuple[int, Array]:
+        """The body of a frame, and the frame's origin in the world."""
+        body, offset = place.handle
+        point: Array = self._data.xmat[body].reshape(3, 3) @ offset[:3, 3] + self._data.xpos[body]
+        return body, point
+
+    def _jacobian(self, place: Place) -> Array:
+        body, point = self._origin(place)
+        J = np.zeros((6, self.nv))
+        mujoco.mj_jac(self._mj, self._data, J[:3], J[3:], point, body)
+        return J
+
+    def _jacobian_derivative(self, place: Place) -> Array:
+        body, point = self._origin(place)
+        J = np.zeros((6, self.nv))
+        mujoco.mj_jacDot(self._mj, self._data, J[:3], J[3:], point, body)
+        return J
+
+    def _jacobian_bias(self, place: Place) -> Array:
+        bias: Array = self._jacobian_derivative(place) @ self._v
+        return bias
+
+    # --- whole body ------------------------------------------------------------------------------------------------
+
+    def _mass_matrix(self) -> Array:
+        M = np.zeros((self.nv, self.nv))
+        mujoco.mj_fullM(self._mj, self._data, M)
+        return M
+
+    def _nonlinear(self) -> Array:
+        forces = np.zeros(self.nv)
+        mujoco.mj_rne(self._mj, self._data, 0, forces)
+        return forces
+
+    @property
+    def passive_force(self) -> Array:
+        """Forces of dampers, Coulomb friction, springs, and of a MuJoCo model's tendons and fluids; shape (nv,)."""
+        return self._get("passive_force", self._passive_force)
+
+    def _passive_force(self) -> Array:
+        if not self._foreign:
+            return self._passive.force(self._q, self._v)
+        mujoco.mj_fwdPosition(self._mj, self._data)  # tendons and the like; contacts are computed and not used
+        mujoco.mj_fwdVelocity(self._mj, self._data)
+        mujoco.mj_passive(self._mj, self._data)
+        friction: Array = self._mj.dof_frictionloss * np.tanh(self._v / FRICTION_SPEED)
+        forces: Array = self._data.qfrc_passive - friction
+        return forces
+
+    def _com(self) -> Array:
+        com: Array = self._masses @ self._data.xipos / self._masses.sum()
+        return com
+
+    def _momentum_matrix(self) -> Array:
+        A = np.zeros((6, self.nv))
+        mujoco.mj_jacSubtreeCom(self._mj, self._data, A[:3], 0)
+        A[:3] *= self._mj.body_subtreemass[0]
+        angular = np.zeros((3, self.nv))
+        mujoco.mj_angmomMat(self._mj, self._data, angular, 0)
+        # MuJoCo's is about the centre of all bodies, also of those that are fixed to the world
+        A[3:] = angular + so3.skew(self._data.subtree_com[0] - self.com) @ A[:3]
+        return A
+
+    def _momentum_bias(self) -> Array:
+        bias = np.zeros(6)
+        J, J_dot = np.zeros((6, self.nv)), np.zeros((6, self.nv))
+        m, d, com = self._mj, self._data, self.com
+        for body in np.flatnonzero(self._masses):
+            mujoco.mj_jac(m, d, J[:3], J[3:], d.xipos[body], body)
+            mujoco.mj_jacDot(m, d, J_dot[:3], J_dot[3:], d.xipos[body], body)
+            omega, rate = J[3:] @ self._v, J_dot @ self._v
+            R = d.ximat[body].reshape(3, 3)
+            inertia = R @ np.diag(m.body_inertia[body]) @ R.T
+            force = m.body_mass[body] * rate[:3]
+            bias[:3] += force
+            bias[3:] += so3.skew(d.xipos[body] - com) @ force + inertia @ rate[3:]
+            bias[3:] += so3.skew(omega) @ inertia @ omega
+        return bias
+
+    def _inverse_dynamics(self, q: Array, v: Array, vdot: Array) -> Array:
+        self._update(q, v)
+        self._data.qacc[:] = vdot
+        forces = np.zeros(self.nv)
+        mujoco.mj_rne(self._mj, self._data, 1, forces)
+        total: Array = forces + self._mj.dof_armature * vdot
+        return total
+
+
+def _build(tree: Tree) -> Any:  # noqa: ANN401  mujoco is not typed for a strict checker
+    """MuJoCo's model of a robot: a body for each node, numbered alike."""
+    spec = mujoco.MjSpec()
+    spec.option.gravity = tree.model.gravity
+    spec.compiler.fusestatic = False
+    armature = np.zeros(tree.model.nv)
+    for joint in tree.model.joints.values():
+        start = tree.model.v_index[joint.name]
+        armature[start : start + joint.nv] = joint.armature
+    bodies = [spec.worldbody]
+    kinds = {"revolute": mujoco.mjtJoint.mjJNT_HINGE, "spherical": mujoco.mjtJoint.mjJNT_BALL}
+    for number, node in enumerate(tree.nodes[1:], start=1):
+        body = bodies[node.parent].add_body(name=f"{number}: {node.name}")
+        bodies.append(body)
+        body.pos, body.quat = node.pose[:3, 3], quaternion.from_matrix(node.pose[:3, :3])
+        body.explicitinertial = True
+        body.mass, body.ipos = max(node.mass, FEATHER), node.com
+        moments, axes = np.linalg.eigh(node.inertia)
+        axes = axes * np.linalg.det(axes)  # a rotation, not a reflection
+        body.inertia, body.iquat = np.maximum(moments, FEATHER), quaternion.from_matrix(axes)
+        for axis in np.eye(3) if node.kind == "translation" else [node.axis]:
+            joint = body.add_joint(type=kinds.get(node.kind, mujoco.mjtJoint.mjJNT_SLIDE))
+            if node.kind != "spherical":
+                joint.axis = axis
+            joint.armature = armature[node.v_index]
+    try:
+        return spec.compile()
+    except ValueError as error:
+        raise WbcError(f"MuJoCo refuses {tree.model.name!r}: {' '.join(str(error).split())}") from None

@@ -1,0 +1,46 @@
+"""The forces that joints exert by themselves: dampers, Coulomb friction, springs. The same for every backend."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from wbc.arrays import Array
+from wbc.model.model import Model
+
+FRICTION_SPEED = 1e-2
+"""Speed, rad/s or m/s, over which Coulomb friction turns from one direction to the other (as tanh): a sign function
+would make the bias jump at rest."""
+
+
+class PassiveForces:
+    """Passive joint forces of a model, laid out by velocity.
+
+    Args:
+        model: whose joints give damping, friction, stiffness and rest.
+    """
+
+    def __init__(self, model: Model) -> None:
+        moving = [joint for joint in model.joints.values() if joint.nv]
+        sizes = [joint.nv for joint in moving]
+        self._damping = np.repeat([joint.damping for joint in moving], sizes).astype(float)
+        self._friction = np.repeat([joint.friction for joint in moving], sizes).astype(float)
+        sprung = [joint for joint in moving if joint.stiffness and joint.nv == 1]
+        self._q = np.array([model.q_index[joint.name] for joint in sprung], dtype=np.intp)
+        self._v = np.array([model.v_index[joint.name] for joint in sprung], dtype=np.intp)
+        self._stiffness = np.array([joint.stiffness for joint in sprung])
+        self._rest = np.array([joint.rest for joint in sprung])
+        self._rubs = bool(self._friction.any())
+
+    def force(self, q: Array, v: Array) -> Array:
+        """The generalized force of dampers, friction and springs on the robot, shape (nv,)."""
+        force = -self._damping * v
+        if self._rubs:
+            force -= self._friction * np.tanh(v / FRICTION_SPEED)
+        if len(self._q):
+            force[self._v] -= self._stiffness * (q[self._q] - self._rest)
+        return force
+
+    def energy(self, q: Array) -> float:
+        """What is stored in the springs, J."""
+        stretch = q[self._q] - self._rest
+        return 0.5 * float(self._stiffness @ stretch**2)

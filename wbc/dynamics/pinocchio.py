@@ -1,0 +1,151 @@
+"""The Pinocchio backend.
+
+Pinocchio's own floating base has both parts of its velocity in the base frame. Here the base is a translation joint and
+a spherical joint instead, whose velocity is just ours (linear in the world, angular in the body): no conversion is
+needed but the order of the quaternion's entries.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from wbc.arrays import Array, IntArray
+from wbc.dynamics.base import Dynamics, Place
+from wbc.errors import WbcError
+from wbc.model.model import Model
+from wbc.model.tree import Tree
+
+try:
+    import pinocchio as pin
+except ImportError as error:
+    raise WbcError(f"the Pinocchio backend needs Pinocchio: pip install 'wbc[pinocchio]' ({error})") from None
+
+ALIGNED = pin.LOCAL_WORLD_ALIGNED
+
+
+class PinocchioDynamics(Dynamics):
+    """A robot's dynamics by Pinocchio."""
+
+    name = "pinocchio"
+
+    def __init__(self, model: Model, tree: Tree | None = None) -> None:
+        super().__init__(model, tree)
+        self._pin, self._order = _build(self._tree)
+        self._start()
+
+    def _start(self) -> None:
+        self._data: Any = self._pin.createData()
+        self._still = np.zeros(self.nv)
+        self._has_accelerations = False
+
+    def _fork(self) -> PinocchioDynamics:
+        twin = PinocchioDynamics.__new__(PinocchioDynamics)
+        Dynamics.__init__(twin, self.model, self._tree)
+        twin._pin, twin._order = self._pin, self._order  # never written to
+        twin._start()
+        return twin
+
+    def _update(self, q: Array, v: Array) -> None:
+        self._q_pin = q[self._order]
+        self._has_accelerations = False
+        pin.computeAllTerms(self._pin, self._data, self._q_pin, v)
+
+    def _with_bias_accelerations(self) -> Any:  # noqa: ANN401  pinocchio has no types
+        """The data with the accelerations of all joints for v̇ = 0."""
+        if not self._has_accelerations:
+            pin.forwardKinematics(self._pin, self._data, self._q_pin, self._v, self._still)
+            self._has_accelerations = True
+        return self._data
+
+    def _place(self, node: int, pose: Array) -> Place:
+        return Place(node, pose, pin.SE3(np.ascontiguousarray(pose)))
+
+    def _pose(self, place: Place) -> Array:
+        pose: Array = (self._data.oMi[place.node] * place.handle).homogeneous
+        return pose
+
+    def _jacobian(self, place: Place) -> Array:
+        if place.node == 0:
+            return np.zeros((6, self.nv))
+        J: Array = pin.getFrameJacobian(self._pin, self._data, place.node, place.handle, ALIGNED)
+        return J
+
+    def _jacobian_bias(self, place: Place) -> Array:
+        if place.node == 0:
+            return np.zeros(6)
+        data = self._with_bias_accelerations()
+        bias: Array = pin.getFrameClassicalAcceleration(self._pin, data, place.node, place.handle, ALIGNED).vector
+        return bias.copy()
+
+    def _jacobian_derivative(self, place: Place) -> Array:
+        if place.node == 0:
+            return np.zeros((6, self.nv))
+        # The rates of the joints' screws at the world's origin, moved to the frame's, which itself moves.
+        data = self._data
+        pin.computeJointJacobiansTimeVariation(self._pin, data, self._q_pin, self._v)
+        at_origin = pin.getJointJacobianTimeVariation(self._pin, data, place.node, pin.WORLD)
+        p, velocity = self._pose(place)[:3, 3], self._jacobian(place) @ self._v
+        angular = self._jacobian(place)[3:]
+        derivative = np.array(at_origin)
+        derivative[:3] += np.cross(derivative[3:].T, p).T + np.cross(angular.T, velocity[:3]).T
+        return derivative
+
+    def _mass_matrix(self) -> Array:
+        return np.array(self._data.M)
+
+    def _nonlinear(self) -> Array:
+        return np.array(self._data.nle)
+
+    def _com(self) -> Array:
+        return np.array(self._data.com[0])
+
+    def _momentum_matrix(self) -> Array:
+        return np.array(self._data.Ag)
+
+    def _momentum_bias(self) -> Array:
+        rate = pin.computeCentroidalMomentumTimeVariation(self._pin, self._data, self._q_pin, self._v, self._still)
+        self._has_accelerations = True
+        bias: Array = rate.vector.copy()
+        return bias
+
+    def _inverse_dynamics(self, q: Array, v: Array, vdot: Array) -> Array:
+        return np.array(pin.rnea(self._pin, self._data, q[self._order], v, vdot))
+
+    def _accelerations(self, force: Array) -> Array:
+        # the algorithm subtracts Coriolis and gravity forces itself; it leaves the data in disorder, so on data of its own
+        total = force + self._data.nle
+        return np.array(pin.aba(self._pin, self._pin.createData(), self._q_pin, self._v, total))
+
+
+def _build(tree: Tree) -> tuple[Any, IntArray]:
+    """Pinocchio's model of a robot, and for each entry of its configuration the entry of ours."""
+    model = pin.Model()
+    model.gravity = pin.Motion(tree.model.gravity, np.zeros(3))
+    order: list[int] = []
+    armature: list[float] = []
+    by_velocity = np.zeros(tree.model.nv)
+    for joint in tree.model.joints.values():
+        start = tree.model.v_index[joint.name]
+        by_velocity[start : start + joint.nv] = joint.armature
+    for number, node in enumerate(tree.nodes[1:], start=1):
+        joint = {
+            "revolute": lambda node=node: pin.JointModelRevoluteUnaligned(node.axis),
+            "prismatic": lambda node=node: pin.JointModelPrismaticUnaligned(node.axis),
+            "translation": lambda node=node: pin.JointModelTranslation(),
+            "spherical": lambda node=node: pin.JointModelSpherical(),
+        }[node.kind]()
+        added = model.addJoint(node.parent, joint, pin.SE3(np.ascontiguousarray(node.pose)), f"{number}: {node.name}")
+        if added != number:
+            raise AssertionError("Pinocchio numbers joints in the order in which they are added")
+        try:
+            inertia = pin.Inertia(node.mass, node.com, node.inertia)
+        except RuntimeError as error:
+            raise WbcError(f"Pinocchio refuses link {node.name!r} of {tree.model.name!r}: {error}") from None
+        model.appendBodyToJoint(added, inertia, pin.SE3.Identity())
+        entries = list(range(node.q_index, node.q_index + node.nq))
+        order += entries[1:] + entries[:1] if node.kind == "spherical" else entries
+        armature += by_velocity[node.v_index : node.v_index + node.nv].tolist()
+    model.armature = np.array(armature)
+    return model, np.array(order, dtype=np.intp)

@@ -1,0 +1,57 @@
+"""The equations of motion by projected Newton–Euler: a sum over bodies (ETH 3.43–3.45; Liu–Jain 45, 48).
+
+It is the formula of the lecture notes, body by body; the numpy backend computes the same faster, in another way.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from wbc.arrays import Array
+from wbc.dynamics.base import Dynamics
+from wbc.geometry import so3
+
+
+class EquationsOfMotion(NamedTuple):
+    """M v̇ + C v + g of the rigid bodies: without armature and passive joint forces.
+
+    Attributes:
+        mass_matrix: M, shape (nv, nv).
+        coriolis_matrix: C with Ṁ − 2C skew-symmetric, shape (nv, nv); C v is ETH's b.
+        gravity_force: g, shape (nv,).
+    """
+
+    mass_matrix: Array
+    coriolis_matrix: Array
+    gravity_force: Array
+
+
+def projected_newton_euler(robot: Dynamics) -> EquationsOfMotion:
+    """M, C and g in the robot's present state, from each body's Jacobian at its centre of mass.
+
+    M = Σ J_Pᵀ m J_P + J_Rᵀ Θ J_R (ETH 3.43), C = Σ J_Pᵀ m J̇_P + J_Rᵀ (Θ J̇_R + ω̂ Θ J_R), so that C v is ETH (3.44), and
+    g = −Σ J_Pᵀ m g₀ (ETH 3.45).
+
+    Args:
+        robot: on any backend; its state is used.
+    """
+    nv = robot.nv
+    M, C, g = np.zeros((nv, nv)), np.zeros((nv, nv)), np.zeros(nv)
+    moving = {name for name, (node, _) in robot._tree.places.items() if node}
+    for body in robot.model.bodies.values():
+        if body.name not in moving or (body.mass == 0 and not body.inertia.any()):
+            continue
+        R, omega = robot.pose(body.name)[:3, :3], robot.twist(body.name)[3:]
+        J, J_dot = robot.jacobian(body.name), robot.jacobian_derivative(body.name)
+        # from the body's origin to its centre of mass: v_C = v + ω × r, r turns with ω
+        r = R @ body.com
+        J_P = J[:3] - so3.skew(r) @ J[3:]
+        J_P_dot = J_dot[:3] - so3.skew(r) @ J_dot[3:] - so3.skew(so3.skew(omega) @ r) @ J[3:]
+        J_R, J_R_dot = J[3:], J_dot[3:]
+        theta = R @ body.inertia @ R.T
+        M += body.mass * J_P.T @ J_P + J_R.T @ theta @ J_R
+        C += body.mass * J_P.T @ J_P_dot + J_R.T @ (theta @ J_R_dot + so3.skew(omega) @ theta @ J_R)
+        g -= body.mass * J_P.T @ robot.model.gravity
+    return EquationsOfMotion(M, C, g)
