@@ -12,7 +12,8 @@ class WbcError(Exception):
     """Something handed to the library cannot be used; the message names it and says what would be right.
 
     Attributes:
-        problems: where several things were wrong with one input, each of them; else just the message.
+        problems: where several things were wrong with one input, each of them, then what was merely unusual (that
+            begins with "warning: "); else just the message.
     """
 
     def __init__(self, message: str, problems: Iterable[str] = ()) -> None:

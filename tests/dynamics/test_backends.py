@@ -126,10 +126,7 @@ def test_our_robots_are_the_same_when_mujoco_reads_their_files(robot: Robot) -> 
 @pytest.mark.parametrize("robot", ALL, ids=lambda robot: robot.name)
 def test_recursive_and_projected_newton_euler_agree(robot: Robot) -> None:
     ours = load(robot, "numpy")
-    armature = np.zeros(ours.nv)
-    for joint in ours.model.joints.values():
-        start = ours.model.v_index[joint.name]
-        armature[start : start + joint.nv] = joint.armature
+    armature = ours.model.armature
     for q, v, rng in states(ours, 5):
         ours.update(q, v)
         M, C, g = projected_newton_euler(ours)

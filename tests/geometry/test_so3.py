@@ -78,8 +78,7 @@ def test_coefficients_of_the_jacobians_keep_their_digits(angle):
     for n in range(40):
         sine, cosine = sine + term, cosine + term_c
         term, term_c = -term * t * t / ((2 * n + 4) * (2 * n + 5)), -term_c * t * t / ((2 * n + 3) * (2 * n + 4))
-    # With s = (t - sin t)/t³ and c = (1 - cos t)/t²: (1 - (t/2) cot(t/2))/t² = (c - (1 - s t²)/2)/(c t²) = (s - d)/2c,
-    # where d = (1/2 - c)/t² * 2 has a series of its own.
+    # With s = (t - sin t)/t³ and c = (1 - cos t)/t² the last one is (s - d)/2c; d = (1 - 2c)/t² has its own series.
     term_d, d = np.longdouble(1) / 12, np.longdouble(0)
     for n in range(40):
         d, term_d = d + term_d, -term_d * t * t / ((2 * n + 5) * (2 * n + 6))

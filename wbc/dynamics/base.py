@@ -54,6 +54,7 @@ class Dynamics(ABC):
 
     Attributes:
         model: the robot as plain data; shared between copies.
+        updates: how often it was updated: a stamp for whoever keeps what was computed from it.
     """
 
     name = ""
@@ -70,7 +71,7 @@ class Dynamics(ABC):
         self._q = self._space.neutral()
         self._v = np.zeros(self.nv)
         self._known: dict[str, Array] = {}
-        self._updated = False
+        self.updates = 0
         self._spare: Dynamics | None = None
 
     # --- what a backend fills in ---------------------------------------------------------------------------------
@@ -141,13 +142,13 @@ class Dynamics(ABC):
         self._known = {}
         self._q, self._v = checked, velocity
         self._update(checked, velocity)
-        self._updated = True
+        self.updates += 1
 
     def _get(self, name: str, compute: Callable[[], Array]) -> Array:
         """A quantity of this state: computed at the first call, read-only from then on."""
         found = self._known.get(name)
         if found is None:
-            if not self._updated:
+            if not self.updates:
                 raise WbcError(f"{self.model.name!r} has no state yet: call update(q, v) before asking for {name}")
             found = compute()
             found.flags.writeable = False
@@ -469,7 +470,7 @@ class Dynamics(ABC):
         """An independent robot in the same state, with the same added frames; the model is shared."""
         twin = self._fork()
         twin._added = dict(self._added)
-        if self._updated:
+        if self.updates:
             twin.update(self._q, self._v)
         return twin
 

@@ -102,7 +102,8 @@ def _refuse(what: object, floating: bool | None, passive: tuple[str, ...]) -> No
     """Options that only mean something for a URDF are not silently dropped."""
     if floating is not None or passive:
         option = "floating" if floating is not None else "passive"
-        raise WbcError(f"{option}= is for URDF files; a {type(what).__name__} says itself how its base and joints move")
+        kind = f"{'an' if type(what).__name__ == 'MjModel' else 'a'} {type(what).__name__}"
+        raise WbcError(f"{option}= is for URDF files; {kind} says itself how its base and joints move")
 
 
 def _is_file(path: Path) -> bool:

@@ -177,7 +177,7 @@ class MujocoDynamics(Dynamics):
         self._data.qacc[:] = vdot
         forces = np.zeros(self.nv)
         mujoco.mj_rne(self._mj, self._data, 1, forces)
-        total: Array = forces + self._mj.dof_armature * vdot
+        total: Array = forces + self.model.armature * vdot  # which MuJoCo leaves out here, but not of M
         return total
 
 
@@ -186,10 +186,6 @@ def _build(tree: Tree) -> Any:  # noqa: ANN401  mujoco is not typed for a strict
     spec = mujoco.MjSpec()
     spec.option.gravity = tree.model.gravity
     spec.compiler.fusestatic = False
-    armature = np.zeros(tree.model.nv)
-    for joint in tree.model.joints.values():
-        start = tree.model.v_index[joint.name]
-        armature[start : start + joint.nv] = joint.armature
     bodies = [spec.worldbody]
     kinds = {"revolute": mujoco.mjtJoint.mjJNT_HINGE, "spherical": mujoco.mjtJoint.mjJNT_BALL}
     for number, node in enumerate(tree.nodes[1:], start=1):
@@ -205,7 +201,7 @@ def _build(tree: Tree) -> Any:  # noqa: ANN401  mujoco is not typed for a strict
             joint = body.add_joint(type=kinds.get(node.kind, mujoco.mjtJoint.mjJNT_SLIDE))
             if node.kind != "spherical":
                 joint.axis = axis
-            joint.armature = armature[node.v_index]
+            joint.armature = tree.model.armature[node.v_index]
     try:
         return spec.compile()
     except ValueError as error:

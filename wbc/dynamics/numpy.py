@@ -216,8 +216,7 @@ class _Layout:
         self.above = np.ascontiguousarray(self.subtree[np.ix_(self.part_of, self.part_of)])
         self.strictly_above = self.above * (self.part_of[:, None] != self.part_of)
         self.diagonal = np.diag_indices(nv)
-        joints = [joint for joint in model.joints.values() if joint.nv]
-        self.armature = np.repeat([joint.armature for joint in joints], [joint.nv for joint in joints]).astype(float)
+        self.armature = model.armature
 
         self.masses = np.zeros((count, 4, 4))
         for part, node in enumerate(sorted_nodes):

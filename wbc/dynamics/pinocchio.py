@@ -114,7 +114,7 @@ class PinocchioDynamics(Dynamics):
         return np.array(pin.rnea(self._pin, self._data, q[self._order], v, vdot))
 
     def _accelerations(self, force: Array) -> Array:
-        # the algorithm subtracts Coriolis and gravity forces itself; it leaves the data in disorder, so on data of its own
+        # the algorithm subtracts Coriolis and gravity forces itself; it leaves its data in disorder: not ours, then
         total = force + self._data.nle
         return np.array(pin.aba(self._pin, self._pin.createData(), self._q_pin, self._v, total))
 
@@ -125,10 +125,6 @@ def _build(tree: Tree) -> tuple[Any, IntArray]:
     model.gravity = pin.Motion(tree.model.gravity, np.zeros(3))
     order: list[int] = []
     armature: list[float] = []
-    by_velocity = np.zeros(tree.model.nv)
-    for joint in tree.model.joints.values():
-        start = tree.model.v_index[joint.name]
-        by_velocity[start : start + joint.nv] = joint.armature
     for number, node in enumerate(tree.nodes[1:], start=1):
         joint = {
             "revolute": lambda node=node: pin.JointModelRevoluteUnaligned(node.axis),
@@ -146,6 +142,6 @@ def _build(tree: Tree) -> tuple[Any, IntArray]:
         model.appendBodyToJoint(added, inertia, pin.SE3.Identity())
         entries = list(range(node.q_index, node.q_index + node.nq))
         order += entries[1:] + entries[:1] if node.kind == "spherical" else entries
-        armature += by_velocity[node.v_index : node.v_index + node.nv].tolist()
+        armature += tree.model.armature[node.v_index : node.v_index + node.nv].tolist()
     model.armature = np.array(armature)
     return model, np.array(order, dtype=np.intp)

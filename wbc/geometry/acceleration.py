@@ -16,6 +16,7 @@ import numpy as np
 
 from wbc.arrays import Array, ArrayLike
 from wbc.geometry import _check, twist
+from wbc.geometry import _elementwise as ew
 
 
 def left_to_apparent(T_c_b: ArrayLike, A_left: ArrayLike, V_left: ArrayLike, V_c_b_left: ArrayLike) -> Array:
@@ -126,7 +127,5 @@ def _crossed(U: Array, V: Array) -> Array:
 
 def _turning(V: Array) -> Array:
     """(ω × v, 0) of a twist (v, ω)."""
-    out = np.zeros_like(V)
-    (x, y, z), (a, b, c) = np.moveaxis(V[..., :3], -1, 0), np.moveaxis(V[..., 3:], -1, 0)
-    out[..., 0], out[..., 1], out[..., 2] = b * z - c * y, c * x - a * z, a * y - b * x
-    return out
+    x, y, z, a, b, c = ew.components(V)
+    return ew.join([b * z - c * y, c * x - a * z, a * y - b * x, 0.0, 0.0, 0.0])

@@ -35,7 +35,7 @@ _FROM_MATRIX: dict[str, _Map] = {
     "rotation-vector": rotation_vector.from_matrix,
     **{f"euler-{name}": partial(euler.from_matrix, sequence=name) for name in euler.SEQUENCES},
 }
-# Among these three a matrix between would cost the digits of small angles.
+# Among these three a matrix between would drown a component that is small beside the others.
 _TO_QUATERNION: dict[str, _Map] = {
     "quaternion": _quaternion,
     "angle-axis": angle_axis.to_quaternion,

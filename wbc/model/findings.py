@@ -64,7 +64,7 @@ class Findings:
         """Raises what was found, if anything is an error."""
         if self.errors:
             more = f" (and {len(self.errors) - 1} more)" if len(self.errors) > 1 else ""
-            problems = (*self.errors, *self.warnings)
+            problems = (*self.errors, *(f"warning: {message}" for message in self.warnings))
             self.raised = WbcError(f"{self.source}: {self.errors[0]}{more}", problems)
             raise self.raised
 
@@ -144,7 +144,7 @@ def check_inertias(model: Model, links: Mapping[str, Element], found: Findings, 
             names = [body.name for body in bodies if body.mass > 0 or body.inertia.any()]
             whose = f"{links[names[0]]}: it has" if len(names) == 1 else f"links {show(names)} have together"
             if strict:
-                found.error(f"{whose} {problem}")
+                found.error(f"{whose} {problem}; strict=False accepts it")
             else:
                 found.warn(f"accepted {problem}", node.name)
         else:

@@ -46,6 +46,7 @@ class Model:
         v_index: by joint, where its velocities start in `v`.
         actuated: the index in `v` of each actuator, shape (na,).
         limits: of all joints, as arrays.
+        armature: by velocity, what the joints' rotors add to the diagonal of the mass matrix, shape (nv,).
         mass: of all moving bodies, kg.
     """
 
@@ -104,6 +105,9 @@ class Model:
             nq += joint.nq
             nv += joint.nv
         self.nq, self.nv, self.na = nq, nv, len(actuated)
+        joints = self.joints.values()
+        self.armature = np.repeat([joint.armature for joint in joints], [joint.nv for joint in joints]).astype(float)
+        self.armature.flags.writeable = False
         self.actuated: IntArray = np.array(actuated, dtype=np.intp)
         self.actuated.flags.writeable = False
 

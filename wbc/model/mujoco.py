@@ -14,13 +14,8 @@ from wbc.geometry import pose as poses
 from wbc.geometry import quaternion, so3
 from wbc.model.findings import Findings
 from wbc.model.model import WORLD, Model
-from wbc.model.mujoco_actuators import disabled, joint_efforts, note_the_rest, reflected
+from wbc.model.mujoco_actuators import disabled, joint_efforts, mujoco, note_the_rest, reflected
 from wbc.model.parts import Body, Frame, Joint, JointKind, Shape
-
-try:
-    import mujoco
-except ImportError as error:
-    raise WbcError(f"reading an MJCF file needs MuJoCo: pip install 'wbc[mujoco]' ({error})") from None
 
 
 def read_mjcf(path: Path) -> Any:  # noqa: ANN401  mujoco is not typed for a strict checker

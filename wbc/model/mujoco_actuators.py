@@ -5,13 +5,25 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import mujoco
 import numpy as np
 
 from wbc.arrays import Array
+from wbc.errors import WbcError
 from wbc.model.findings import Findings
 
-HINGE, SLIDE = mujoco.mjtJoint.mjJNT_HINGE, mujoco.mjtJoint.mjJNT_SLIDE
+try:
+    import mujoco
+except ImportError as error:
+    raise WbcError(f"reading an MJCF file needs MuJoCo: pip install 'wbc[mujoco]' ({error})") from None
+
+__all__ = ["disabled", "joint_efforts", "mujoco", "note_the_rest", "reflected"]
+
+# As plain integers: MuJoCo's enumerations are not equal to the numpy integers that stand in a model.
+HINGE, SLIDE, BALL = (
+    int(kind) for kind in (mujoco.mjtJoint.mjJNT_HINGE, mujoco.mjtJoint.mjJNT_SLIDE, mujoco.mjtJoint.mjJNT_BALL)
+)
+ON_JOINTS = int(mujoco.mjtTrn.mjTRN_JOINT), int(mujoco.mjtTrn.mjTRN_JOINTINPARENT)
+NO_BIAS = int(mujoco.mjtBias.mjBIAS_NONE)
 
 
 def joint_efforts(m: Any, names: list[str], found: Findings) -> dict[int, float]:  # noqa: ANN401  mujoco has no types
@@ -34,7 +46,7 @@ def joint_efforts(m: Any, names: list[str], found: Findings) -> dict[int, float]
         else:
             turning.setdefault(joint, []).append(gear)
     for joint, gears in turning.items():
-        if m.jnt_type[joint] == mujoco.mjtJoint.mjJNT_BALL and np.linalg.matrix_rank(np.array(gears)[:, :3]) == 3:
+        if m.jnt_type[joint] == BALL and np.linalg.matrix_rank(np.array(gears)[:, :3]) == 3:
             efforts[joint] = math.inf
         else:
             found.warn("joints with several coordinates whose actuators don't drive them all, not used", names[joint])
@@ -53,7 +65,7 @@ def joint_efforts(m: Any, names: list[str], found: Findings) -> dict[int, float]
 
 
 def reflected(m: Any) -> tuple[Array, Array]:  # noqa: ANN401
-    """Armature and damping by velocity, with those that actuators (of newer versions of MuJoCo) add through their gear."""
+    """Armature and damping by velocity, with what actuators (of newer versions of MuJoCo) add through their gear."""
     armature, damping = np.array(m.dof_armature), np.array(m.dof_damping)
     for number in range(m.nu):
         joint, gear = _driven(m, number)
@@ -100,8 +112,7 @@ def disabled(m: Any, what: str) -> bool:  # noqa: ANN401
 def _driven(m: Any, number: int) -> tuple[int | None, Array]:  # noqa: ANN401
     """The joint that an actuator drives, or None, and its gear."""
     gear: Array = np.array(m.actuator_gear[number])
-    kind = m.actuator_trntype[number]
-    on_joint = kind in (mujoco.mjtTrn.mjTRN_JOINT, mujoco.mjtTrn.mjTRN_JOINTINPARENT) and gear.any()
+    on_joint = int(m.actuator_trntype[number]) in ON_JOINTS and bool(gear.any())
     return (int(m.actuator_trnid[number, 0]) if on_joint else None), gear
 
 
@@ -110,7 +121,7 @@ def _effort(m: Any, number: int, gear: float, called: str, found: Findings) -> f
     limits = [np.array([-math.inf, math.inf])]
     if m.actuator_forcelimited[number]:
         limits.append(m.actuator_forcerange[number])
-    direct = m.actuator_biastype[number] == mujoco.mjtBias.mjBIAS_NONE  # a motor, not a servo
+    direct = m.actuator_biastype[number] == NO_BIAS  # a motor, not a servo
     if m.actuator_ctrllimited[number] and direct:
         limits.append(m.actuator_ctrlrange[number] * abs(float(m.actuator_gainprm[number, 0])))
     force = min(float(np.abs(limit).min()) for limit in limits)

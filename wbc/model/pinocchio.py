@@ -106,7 +106,7 @@ def _add_joint(m: Any, number: int, named: dict[int, str], bodies: list[Body], j
         carrier, pose = between, np.eye(4)
 
 
-def _values(m: Any, where: slice, name: str) -> dict[str, float]:  # noqa: ANN401
+def _values(m: Any, where: slice, name: str) -> dict[str, Any]:  # noqa: ANN401
     """The limits, armature, damping and friction of some velocities, one number for all of them."""
     values = {}
     for ours, theirs in _NAMES.items():

@@ -32,21 +32,20 @@ def find_root(
                 f"{elements[joint.name]}: its child {show(joint.child)} is the child of another joint too, "
                 f"{elements[other.name]}; a tree allows one (cut the loop at one of them)"
             )
-    for loop in _loops(carrying):
-        found.error(
-            f"{elements[loop[0]]}: the joints {show(loop)} form a loop: each of their links hangs on another of them, "
-            "none on the root; remove one"
-            if len(loop) > 1
-            else f"{elements[loop[0]]}: its parent is its child, a loop"
-        )
     roots = [name for name in links if name not in carrying]
+    for loop in _loops(carrying):
+        first = elements[loop[0]]
+        if len(loop) == 1:
+            found.error(f"{first}: its parent is its child, a loop")
+        else:
+            found.error(f"{first}: the joints {show(loop)} form a loop: the child of each is the parent of the next")
+    if not roots:
+        found.error("it has no root: every link is the child of a joint; one must be the child of none")
     if len(roots) > 1:
         found.error(
             f"it has {len(roots)} roots, the links {show(roots)}: only one link may be the child of no joint; "
             "join the others to the rest"
         )
-    elif not roots:
-        found.error("it has no root: every link is the child of a joint; one must be the child of none")
     return roots[0] if roots else None
 
 

@@ -1,0 +1,5 @@
+"""`python -m wbc`: the command line."""
+
+from wbc.cli import main
+
+main()

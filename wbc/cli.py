@@ -1,0 +1,134 @@
+"""The command line, `wbc` or `python -m wbc`: the only module that prints."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+import warnings
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console, RenderableType
+
+import wbc
+from wbc import reports
+from wbc.errors import WbcError, WbcWarning
+from wbc.model import Model, packaged_robots
+
+PIPE_WIDTH = 1000
+"""Columns of what is not a terminal: lines are not wrapped for whatever reads them."""
+
+app = typer.Typer(
+    name="wbc",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def main() -> None:
+    """Runs the command line: the entry point of `wbc`."""
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(AttributeError, ValueError):  # not a text file, or closed
+            stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]  # names may be any text
+    app(prog_name="wbc")
+
+
+def _show(*parts: RenderableType, error: bool = False) -> None:
+    """Prints to the terminal in colour, to anything else as plain text of whatever width it has."""
+    console = Console(stderr=error, highlight=False, markup=False)
+    if not console.is_terminal and "COLUMNS" not in os.environ:
+        console.width = PIPE_WIDTH
+    for part in parts:
+        console.print(part, soft_wrap=isinstance(part, str))
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        _show(f"wbc {wbc.__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and leave.")
+    ] = False,
+) -> None:
+    """Whole-body control: tasks in strict priority become joint torques, on any robot.
+
+    Start with [bold]wbc robots[/bold]: the robots that come with the package, or what is in a file of your own.
+    """
+
+
+@app.command()
+def robots(
+    robot: Annotated[
+        str | None,
+        typer.Argument(metavar="[NAME|FILE]", help="A packaged robot, or any URDF or MJCF file.", show_default=False),
+    ] = None,
+    floating: Annotated[
+        bool | None,
+        typer.Option("--floating/--fixed", help="Whether the base moves freely (URDF). Default: as the file says."),
+    ] = None,
+    strict: Annotated[
+        bool, typer.Option("--strict/--no-strict", help="Whether unphysical inertias make a URDF unusable.")
+    ] = True,
+) -> None:
+    """List the packaged robots, or show one: its tree, joints, limits and frames, and what in its file looks wrong.
+
+    Exit code: 0 the file can be used, 1 it can't (one line a problem on stderr), 2 wrong usage.
+
+    Try:
+
+      wbc robots
+
+      wbc robots quadruped
+
+      wbc robots my_robot.urdf --floating
+    """
+    if robot is None:
+        if floating is not None or not strict:
+            raise typer.BadParameter("it needs a robot: wbc robots NAME|FILE", param_hint="--floating/--no-strict")
+        _show(reports.overview(_load(name, None, True)[0] for name in packaged_robots()))
+        _show("", "wbc robots NAME shows one of them, wbc robots FILE what is in a URDF or MJCF file.")
+        return
+    if robot not in packaged_robots() and not Path(robot).is_file():
+        raise typer.BadParameter(_reason(robot), param_hint="NAME|FILE")
+    try:
+        model, unusual = _load(robot, floating, strict)
+    except WbcError as error:
+        if str(error).startswith("floating="):
+            raise typer.BadParameter(str(error), param_hint="--floating/--fixed") from None
+        for problem in error.problems:
+            line = problem if problem.startswith("warning: ") else f"error: {problem.removeprefix(f'{robot}: ')}"
+            _show(f"{robot}: {line.replace('strict=False', '--no-strict')}", error=True)
+        raise typer.Exit(1) from None
+    _show(reports.summary(model), "", reports.tree(model), "")
+    if model.nv:
+        _show(reports.joints(model), "")
+    _show(reports.frames(model))
+    if unusual:
+        _show("", "unusual in the file:", *(f"  {message.removeprefix(f'{robot}: ')}" for message in unusual))
+
+
+def _load(robot: str, floating: bool | None, strict: bool) -> tuple[Model, list[str]]:
+    """A robot, and the warnings about its file."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("ignore")
+        warnings.simplefilter("always", WbcWarning)
+        model = wbc.load(robot, backend="numpy", floating=floating, strict=strict).model
+    return model, [str(warning.message) for warning in caught]
+
+
+def _reason(robot: str) -> str:
+    """Why there is nothing of that name."""
+    try:
+        _load(robot, None, True)
+    except WbcError as error:
+        return str(error)
+    return "it was not there a moment ago"

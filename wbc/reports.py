@@ -1,0 +1,147 @@
+"""What the command line shows of a robot, as renderables of `rich`; nothing is printed here."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+import numpy as np
+from rich import box
+from rich.table import Table
+from rich.text import Text
+from rich.tree import Tree
+
+from wbc.arrays import Array
+from wbc.model import Joint, Model
+from wbc.model.model import WORLD
+
+NONE = "-"
+"""Stands for a limit that does not exist and for a value of zero that is usual."""
+
+
+def overview(models: Iterable[Model]) -> Table:
+    """One line a robot."""
+    table = _table("robot", "base", ">joints", ">velocities", ">mass [kg]", "feet", "hands")
+    for model in models:
+        table.add_row(
+            Text(model.name, "bold"),
+            _base(model),
+            str(len(model.joint_names)),
+            str(model.nv),
+            f"{model.mass:.4g}",
+            Text(", ".join(model.feet) or NONE),
+            Text(", ".join(model.hands) or NONE),
+        )
+    return table
+
+
+def summary(model: Model) -> Text:
+    """Base, mass and dimensions."""
+    return Text.assemble(
+        (model.name, "bold"),
+        f": {_base(model)} base, {_count(len(model.joint_names), 'joint')} that {_verb(len(model.joint_names))}, "
+        f"{model.mass:.4g} kg; nq = {model.nq} coordinates, nv = {model.nv} velocities, na = {model.na} actuators",
+    )
+
+
+def tree(model: Model) -> Tree:
+    """The bodies as they hang on each other, each with the joint that carries it; fixed ones are dim."""
+    root = Tree(Text(WORLD, "dim"), guide_style="dim")
+    branches = {WORLD: root}
+    for joint in model.joints.values():
+        body = model.bodies[joint.child]
+        label = Text("(between two joints)" if body.virtual else body.name, "dim italic" if body.virtual else "bold")
+        axis = f" about {_direction(joint.axis)}" if joint.kind in ("revolute", "continuous") else ""
+        if joint.kind in ("prismatic", "planar"):
+            axis = f" {'along' if joint.kind == 'prismatic' else 'across'} {_direction(joint.axis)}"
+        label.append(f"  {joint.name}: {joint.kind}{axis}", "not bold cyan" if joint.nv else "not bold")
+        if body.mass:
+            label.append(f"  {body.mass:.4g} kg", "not bold")
+        if not joint.nv:
+            label.stylize("dim not bold")
+        branches[joint.child] = branches[joint.parent].add(label)
+    return root
+
+
+def joints(model: Model) -> Table:
+    """The joints that move, in the order of the velocity, with what limits and slows them."""
+    table = _table(
+        ">v",
+        "joint",
+        "kind",
+        ">from",
+        ">to",
+        "unit",
+        ">speed",
+        ">effort",
+        ">damping",
+        ">friction",
+        ">armature",
+        "actuated",
+    )
+    for joint in model.joints.values():
+        if not joint.nv:
+            continue
+        first = model.v_index[joint.name]
+        values = (joint.damping, joint.friction, joint.armature)
+        table.add_row(
+            str(first) if joint.nv == 1 else f"{first}-{first + joint.nv - 1}",
+            Text(joint.name),
+            joint.kind,
+            *(_number(value) for value in (joint.lower, joint.upper)),
+            _unit(joint),
+            *(_number(value) for value in (joint.velocity, joint.effort)),
+            *(_number(value) if value else NONE for value in values),
+            "yes" if joint.actuated else "no",
+            style=None if joint.actuated else "dim",
+        )
+    return table
+
+
+def frames(model: Model) -> Text:
+    """The names that stand for frames; which of them are feet and hands."""
+    text = Text()
+    for title, names in (("frames", model.frame_names), ("feet", model.feet), ("hands", model.hands)):
+        if names:
+            text.append(f"{title} ({len(names)}): ", "bold").append(", ".join(names) + "\n")
+    text.rstrip()
+    return text
+
+
+def _table(*columns: str) -> Table:
+    """An empty table; a ">" before its title aligns a column to the right."""
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    for title in columns:
+        right = title.startswith(">")
+        table.add_column(title.removeprefix(">"), justify="right" if right else "left", overflow="fold")
+    return table
+
+
+def _base(model: Model) -> str:
+    return "floating" if model.floating else "fixed"
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"
+
+
+def _verb(number: int) -> str:
+    return "moves" if number == 1 else "move"
+
+
+def _number(value: float) -> str:
+    """A limit; none where it is infinite."""
+    return f"{value:.4g}" if math.isfinite(value) else NONE
+
+
+def _unit(joint: Joint) -> str:
+    return {"prismatic": "m", "planar": "m, rad", "floating": "m, rad"}.get(joint.kind, "rad")
+
+
+def _direction(axis: Array) -> str:
+    """An axis by name where it has one."""
+    for index, name in enumerate("xyz"):
+        for sign in (1.0, -1.0):
+            if np.allclose(axis, sign * np.eye(3)[index], atol=1e-9):
+                return name if sign > 0 else f"-{name}"
+    return "(" + " ".join(f"{value:.3g}" for value in axis) + ")"
