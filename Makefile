@@ -20,6 +20,7 @@ lint: .venv/ready
 
 bench: .venv/ready
 	$(PY) benchmarks/dynamics.py
+	$(PY) benchmarks/controller.py
 
 soak: .venv/ready
 	$(PY) -m pytest -m soak

@@ -1,1 +1,34 @@
-"""The tasks that a user composes into a stack (they come with the controller)."""
+"""What a user composes into a stack: one small class for each thing that a robot can be asked to do.
+
+Equations: `EquationOfMotion`, `ContactMotion`, `EndEffectorAcceleration`, `CartesianImpedance`, `CenterOfMass`,
+`CentroidalMomentum`, `JointAcceleration`, `JointImpedance`, `ContactForce`, and what is wanted least:
+`TorqueMinimization`, `ForceMinimization`, `AccelerationMinimization`. Inequalities: `TorqueLimits`, `FrictionCones`,
+`JointLimits`, and any equation with a tolerance. `Rows` takes rows of one's own.
+"""
+
+from tasks.balance import CenterOfMass, CentroidalMomentum
+from tasks.contacts import ContactForce, ContactMotion, ForceMinimization, FrictionCones
+from tasks.custom import Rows
+from tasks.frame import CartesianImpedance, EndEffectorAcceleration
+from tasks.joints import AccelerationMinimization, JointAcceleration, JointImpedance, TorqueMinimization
+from tasks.limits import JointLimits, TorqueLimits
+from tasks.physics import EquationOfMotion
+
+__all__ = [
+    "AccelerationMinimization",
+    "CartesianImpedance",
+    "CenterOfMass",
+    "CentroidalMomentum",
+    "ContactForce",
+    "ContactMotion",
+    "EndEffectorAcceleration",
+    "EquationOfMotion",
+    "ForceMinimization",
+    "FrictionCones",
+    "JointAcceleration",
+    "JointImpedance",
+    "JointLimits",
+    "Rows",
+    "TorqueLimits",
+    "TorqueMinimization",
+]

@@ -120,6 +120,14 @@ class Dynamics(ABC):
     def _momentum_bias(self) -> Array:
         """Ȧ v, shape (6,)."""
 
+    def _com_jacobian(self) -> Array:
+        """Jacobian of the centre of mass, shape (3, nv); a backend may have it more cheaply."""
+        return self.momentum_matrix[:3] / self.mass
+
+    def _com_bias(self) -> Array:
+        """J̇v of the centre of mass, shape (3,); a backend may have it more cheaply."""
+        return self.momentum_bias[:3] / self.mass
+
     @abstractmethod
     def _inverse_dynamics(self, q: Array, v: Array, vdot: Array) -> Array:
         """M v̇ plus what `_nonlinear` is, from scratch; may disturb the state."""
@@ -140,6 +148,7 @@ class Dynamics(ABC):
         checked = self._space.configuration(q)
         velocity = np.zeros(self.nv) if v is None else self._space.velocity(v)
         self._known = {}
+        checked.flags.writeable = velocity.flags.writeable = False
         self._q, self._v = checked, velocity
         self._update(checked, velocity)
         self.updates += 1
@@ -158,12 +167,12 @@ class Dynamics(ABC):
     @property
     def q(self) -> Array:
         """The configuration of the last update, shape (nq,)."""
-        return self._get("q", lambda: self._q)
+        return self._q if self.updates else self._get("q", self.neutral)
 
     @property
     def v(self) -> Array:
         """The velocity of the last update, shape (nv,)."""
-        return self._get("v", lambda: self._v)
+        return self._v if self.updates else self._get("v", self.neutral)
 
     # --- frames ----------------------------------------------------------------------------------------------------
 
@@ -269,6 +278,26 @@ class Dynamics(ABC):
 
         return self._get(f"{representation} Jacobian derivative of {frame}", transformed)
 
+    def points(self, frames: tuple[str, ...]) -> tuple[Array, Array, Array]:
+        """Positions of the origins of several frames, and Jacobian and bias of their velocities, in one call.
+
+        Args:
+            frames: their names.
+
+        Returns:
+            Position, m, shape (3 n,); J, shape (3 n, nv); J̇v, shape (3 n,); world axes, frame after frame. Not shared.
+        """
+        places = [self._find(frame) for frame in frames]
+        J, rest = np.empty((3 * len(places), self.nv)), np.empty((2, 3 * len(places)))
+        for number, place in enumerate(places):
+            rows = slice(3 * number, 3 * number + 3)
+            J[rows], rest[0, rows], rest[1, rows] = self._point(place)
+        return rest[0], J, rest[1]
+
+    def _point(self, place: Place) -> tuple[Array, Array, Array]:
+        """Linear Jacobian, position and bias of a frame's origin; a backend may have them more cheaply."""
+        return self._jacobian(place)[:3], self._pose(place)[:3, 3], self._jacobian_bias(place)[:3]
+
     def _from_mixed(self, frame: str, representation: str) -> tuple[Array, Array]:
         """The transform of a mixed twist to another representation, and its time derivative. Shapes (6, 6)."""
         pose, velocity = self.pose(frame), self.twist(frame)
@@ -320,12 +349,12 @@ class Dynamics(ABC):
     @property
     def com_jacobian(self) -> Array:
         """J with com_velocity = J v; shape (3, nv)."""
-        return self._get("com_jacobian", lambda: self.momentum_matrix[:3] / self.mass)
+        return self._get("com_jacobian", self._com_jacobian)
 
     @property
     def com_bias(self) -> Array:
         """The acceleration of the centre of mass when v̇ is zero, m/s²; shape (3,)."""
-        return self._get("com_bias", lambda: self.momentum_bias[:3] / self.mass)
+        return self._get("com_bias", self._com_bias)
 
     @property
     def momentum(self) -> Array:

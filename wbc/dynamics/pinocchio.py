@@ -79,6 +79,15 @@ class PinocchioDynamics(Dynamics):
         bias: Array = pin.getFrameClassicalAcceleration(self._pin, data, place.node, place.handle, ALIGNED).vector
         return bias.copy()
 
+    def _point(self, place: Place) -> tuple[Array, Array, Array]:
+        node = place.node
+        if node == 0:
+            return super()._point(place)
+        data = self._with_bias_accelerations()
+        J = pin.getFrameJacobian(self._pin, data, node, place.handle, ALIGNED)
+        bias = pin.getFrameClassicalAcceleration(self._pin, data, node, place.handle, ALIGNED)
+        return J[:3], data.oMi[node].act(place.handle.translation), bias.linear
+
     def _jacobian_derivative(self, place: Place) -> Array:
         if place.node == 0:
             return np.zeros((6, self.nv))
@@ -100,6 +109,14 @@ class PinocchioDynamics(Dynamics):
 
     def _com(self) -> Array:
         return np.array(self._data.com[0])
+
+    def _com_jacobian(self) -> Array:
+        return np.array(self._data.Jcom)
+
+    def _com_bias(self) -> Array:
+        data = self._with_bias_accelerations()
+        pin.centerOfMass(self._pin, data, pin.ACCELERATION, False)
+        return np.array(data.acom[0])
 
     def _momentum_matrix(self) -> Array:
         return np.array(self._data.Ag)

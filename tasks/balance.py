@@ -1,0 +1,133 @@
+"""What the robot as a whole should do: its centre of mass and its momentum."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from wbc.arrays import ArrayLike
+from wbc.dynamics import Dynamics
+from wbc.errors import WbcError, show, unknown_name
+from wbc.gains import Gains
+from wbc.problem import Rows, Variables
+from wbc.target import Aimed, Moving, Target
+
+
+class CenterOfMass(Aimed):
+    """The centre of mass goes to a point, or follows one.
+
+    J v̇ = a* − J̇v with a* = acceleration + kd (velocity − ċ) + kp (target − c).
+
+    Args:
+        target: position in the world, m, shape (3,); or a function of time that gives it, or it with velocity and
+            acceleration; None: where it is at the first tick.
+        gains: in 1/s² and 1/s.
+        axes: that are controlled, of "xyz".
+        velocity: feed-forward beside a constant target, shape (3,).
+        acceleration: feed-forward, shape (3,).
+        name: see `Task`.
+        weight: see `Task`.
+        tolerance: see `Task`.
+    """
+
+    def __init__(
+        self,
+        target: ArrayLike | Moving | None = None,
+        gains: Gains | None = None,
+        *,
+        axes: str | Iterable[str] = "xyz",
+        velocity: ArrayLike | None = None,
+        acceleration: ArrayLike | None = None,
+        name: str | None = None,
+        weight: float = 1.0,
+        tolerance: ArrayLike | None = None,
+    ) -> None:
+        super().__init__("center of mass" if name is None else name, weight, tolerance)
+        self.axes = _picked(axes, "xyz", self.name)
+        self._picked = ["xyz".index(axis) for axis in self.axes]
+        self.gains = Gains(2.0) if gains is None else gains
+        self.gains.check(len(self.axes), self.name)
+        self._target = Target(target, ((3,),), 3, velocity, acceleration, self.name)
+
+    @property
+    def purpose(self) -> str:
+        """See `Task`."""
+        return f"{', '.join(self.axes)} of the center of mass {self._aim}"
+
+    def rows(self, robot: Dynamics, variables: Variables) -> Rows:
+        """See `Task`; a row an axis."""
+        wanted, velocity, acceleration = self._target.at(variables.time, robot.com)
+        J, at = robot.com_jacobian, self._picked
+        e, rate, rest = wanted - robot.com, velocity - J.dot(robot.v), acceleration - robot.com_bias
+        if len(at) < 3:
+            e, rate, rest, J = e[at], rate[at], rest[at], J[at]
+        return Rows.equal(rest + self.gains.kd * rate + self.gains.kp * e, acceleration=J)
+
+    def row_names(self, robot: Dynamics, variables: Variables) -> list[str]:
+        """See `Task`."""
+        return [f"{axis} of the center of mass" for axis in self.axes]
+
+
+class CentroidalMomentum(Aimed):
+    """The momentum about the centre of mass goes to a value: by default to none, so that the robot does not spin.
+
+    A v̇ = rate + k (target − A v) − Ȧv.
+
+    Args:
+        target: linear (N s), then angular momentum (N m s), world axes, shape (6,); or a function of time.
+        gain: k, 1/s: a number, or one for each controlled axis.
+        axes: "linear", "angular", or names out of x, y, z, rx, ry, rz.
+        rate: feed-forward of the momentum's rate, N and N m, shape (6,).
+        name: see `Task`.
+        weight: see `Task`.
+        tolerance: see `Task`.
+    """
+
+    def __init__(
+        self,
+        target: ArrayLike | Moving = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0),
+        gain: ArrayLike = 5.0,
+        *,
+        axes: str | Iterable[str] = "angular",
+        rate: ArrayLike | None = None,
+        name: str | None = None,
+        weight: float = 1.0,
+        tolerance: ArrayLike | None = None,
+    ) -> None:
+        super().__init__("momentum" if name is None else name, weight, tolerance)
+        words: dict[object, tuple[str, ...]] = {"linear": ("x", "y", "z"), "angular": ("rx", "ry", "rz")}
+        every = ("x", "y", "z", "rx", "ry", "rz")
+        self.axes = words[axes] if isinstance(axes, str) and axes in words else _picked(axes, every, self.name)
+        self._picked = [every.index(axis) for axis in self.axes]
+        self.gain = np.array(gain, dtype=float)
+        if self.gain.shape not in ((), (len(self.axes),)) or not (self.gain >= 0).all():
+            raise WbcError(f"{self.name}: gain = {show(gain)} must be zero or more, a number or one an axis")
+        self._target = Target(target, ((6,),), 6, rate, None, self.name)
+
+    @property
+    def purpose(self) -> str:
+        """See `Task`."""
+        return f"momentum {', '.join(self.axes)} {self._aim}"
+
+    def rows(self, robot: Dynamics, variables: Variables) -> Rows:
+        """See `Task`; a row an axis."""
+        wanted, rate, _ = self._target.at(variables.time, np.zeros(6))
+        A, at = robot.momentum_matrix[self._picked], self._picked
+        b = (rate - robot.momentum_bias)[at] + self.gain * (wanted[at] - A.dot(robot.v))
+        return Rows.equal(b, acceleration=A)
+
+    def row_names(self, robot: Dynamics, variables: Variables) -> list[str]:
+        """See `Task`."""
+        return [f"momentum {axis}" for axis in self.axes]
+
+
+def _picked(axes: str | Iterable[str], every: Iterable[str], whose: str) -> tuple[str, ...]:
+    """Names of axes, each once and known."""
+    chosen, known = tuple(axes), tuple(every)
+    for axis in chosen:
+        if axis not in known:
+            raise WbcError(f"{whose}: {unknown_name('axis', axis, known)}")
+    if not chosen or len(set(chosen)) < len(chosen):
+        raise WbcError(f"{whose}: axes = {show(axes)} must name each axis once, and at least one")
+    return chosen

@@ -1,0 +1,189 @@
+"""What contacts must do and may do: stay, push within their cones, push as told."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from wbc.arrays import Array, ArrayLike
+from wbc.dynamics import Dynamics
+from wbc.errors import WbcError, show, unknown_name
+from wbc.gains import Gains
+from wbc.problem import Rows, Variables
+from wbc.target import Aimed, Moving, Target
+from wbc.task import Task
+
+AXES = ("x", "y", "z", "rx", "ry", "rz")
+
+
+class ContactMotion(Task):
+    """Closed contacts stay where they are.
+
+    J v̇ = −J̇v − kd J v + kp e, e from where each contact closed to where it is; for soles also the rotation.
+
+    Args:
+        gains: of the stabilisation, in 1/s² and 1/s; a contact on real ground does not need to be stiff.
+        name: see `Task`.
+        weight: see `Task`.
+    """
+
+    holds_contacts = True
+
+    def __init__(self, gains: Gains | None = None, name: str | None = None, weight: float = 1.0) -> None:
+        super().__init__("contact motion" if name is None else name, weight)
+        self.gains = Gains(kp=100.0, kd=20.0) if gains is None else gains
+        if np.ndim(self.gains.kp) or np.ndim(self.gains.kd):
+            raise WbcError(f"{self.name}: contacts of several kinds share the gains; kp and kd must be numbers")
+
+    def rows(self, robot: Dynamics, variables: Variables) -> Rows:
+        """See `Task`; three rows a point, six a sole, in the order of the contacts."""
+        J, bias = variables.contact_motion(robot)
+        b = -bias - self.gains.kd * J.dot(robot.v)
+        if self.gains.kp:
+            b += self.gains.kp * variables.contact_error(robot)
+        return Rows.equal(b, acceleration=J)
+
+    def row_names(self, robot: Dynamics, variables: Variables) -> list[str]:
+        """See `Task`."""
+        return [f"{axis} of {contact.name}" for contact in variables.contacts for axis in AXES[: contact.rows]]
+
+
+class FrictionCones(Task):
+    """Contacts push, and do not slide or tilt.
+
+    For each point a pyramid inside its cone of friction; for each sole all facets of the cone of wrenches, which bound the
+    centre of pressure to the polygon and the yaw moment too. Normal forces stay between the contact's minimum and
+    maximum, and under its ceiling while it is being made or broken.
+
+    Args:
+        sides: of the pyramids.
+        name: see `Task`.
+        weight: see `Task`.
+    """
+
+    inequality = True
+
+    def __init__(self, sides: int = 4, name: str | None = None, weight: float = 1.0) -> None:
+        super().__init__("friction cones" if name is None else name, weight)
+        if not isinstance(sides, int) or sides < 3:
+            raise WbcError(f"{self.name}: sides = {show(sides)} must be a whole number, 3 or more")
+        self.sides = sides
+        self._laid_for: tuple[object, ...] | None = None
+        self._constant = False
+        self._matrix = np.zeros((0, 0))
+        self._rows: tuple[list[float], Rows] | None = None
+
+    def rows(self, robot: Dynamics, variables: Variables) -> Rows:
+        """See `Task`; the facets of all contacts, then their normal forces."""
+        contacts = variables.contacts
+        same = self._laid_for is contacts
+        if not same or not self._constant:
+            self._fill(robot, variables)
+            self._laid_for, self._constant = contacts, all(contact.constant_cone for contact in contacts)
+        if not same or not self._constant or self._rows is None or self._rows[0] != variables.ceilings:
+            facets = len(self._matrix) - len(contacts)
+            lower, upper = np.full(len(self._matrix), -np.inf), np.zeros(len(self._matrix))
+            upper[facets:] = variables.ceilings
+            lower[facets:] = [
+                min(contact.minimum, ceiling) for contact, ceiling in zip(contacts, variables.ceilings, strict=True)
+            ]
+            lower.flags.writeable = upper.flags.writeable = False
+            self._rows = list(variables.ceilings), Rows(lower, upper, force=self._matrix)
+        return self._rows[1]
+
+    def _fill(self, robot: Dynamics, variables: Variables) -> None:
+        blocks = [contact.cone(robot, self.sides) for contact in variables.contacts]
+        matrix = np.zeros((sum(map(len, blocks)) + len(blocks), variables.nf))
+        start, facets = 0, len(matrix) - len(blocks)
+        for index, (contact, block) in enumerate(zip(variables.contacts, blocks, strict=True)):
+            where = variables.force_of(contact.name)
+            matrix[start : start + len(block), where] = block
+            matrix[facets + index, where] = contact.normals(robot)
+            start += len(block)
+        self._matrix = matrix
+
+    def row_names(self, robot: Dynamics, variables: Variables) -> list[str]:
+        """See `Task`."""
+        names = []
+        for contact in variables.contacts:
+            names += [f"friction of {contact.name}"] * len(contact.cone(robot, self.sides))
+        return names + [f"normal force of {contact.name}" for contact in variables.contacts]
+
+
+class ContactForce(Aimed):
+    """A contact pushes as told (ETH 3.112).
+
+    Args:
+        contact: its name.
+        target: force, shape (3,), or wrench, shape (6,), on the robot, world axes, N and N m; may be a function of time.
+        axes: those that are controlled, of "x", "y", "z", "rx", "ry", "rz"; None: all that the target has.
+        name: see `Task`.
+        weight: see `Task`.
+        tolerance: see `Task`.
+    """
+
+    def __init__(
+        self,
+        contact: str,
+        target: ArrayLike | Moving,
+        axes: str | Iterable[str] | None = None,
+        name: str | None = None,
+        weight: float = 1.0,
+        tolerance: ArrayLike | None = None,
+    ) -> None:
+        super().__init__(f"force of {contact}" if name is None else name, weight, tolerance)
+        self.contact = contact
+        self._target = Target(target, ((3,), (6,)), 3, whose=self.name)
+        self._axes = None if axes is None else [_axis(axis, self.name) for axis in axes]
+
+    def check(self, robot: Dynamics, contacts: Iterable[str]) -> None:
+        """See `Task`."""
+        if self.contact not in contacts:
+            raise WbcError(f"{self.name}: {unknown_name('contact', self.contact, contacts)}")
+
+    def rows(self, robot: Dynamics, variables: Variables) -> Rows:
+        """See `Task`; none while the contact is open."""
+        where = variables.force_of(self.contact)
+        if where is None:
+            return Rows.equal(np.zeros(0), force=np.zeros((0, variables.nf)))
+        contact = variables.contact(self.contact)
+        wanted, _, _ = self._target.at(variables.time, np.zeros(3))
+        picked = self._axes if self._axes is not None else list(range(len(wanted)))
+        if picked and max(picked) >= min(len(wanted), contact.rows):
+            raise WbcError(f"{self.name}: the target has {len(wanted)} axes, the contact {contact.rows}, asked was {picked}")
+        if contact.size == contact.rows:
+            return Rows.equal(wanted[picked], force=np.arange(where.start, where.stop)[picked])
+        A = np.zeros((len(picked), variables.nf))  # forces at corners: the wrench is a sum of them
+        A[:, where] = np.column_stack([contact.wrench(robot, unit) for unit in np.eye(contact.size)])[picked]
+        return Rows.equal(wanted[picked], force=A)
+
+    def row_names(self, robot: Dynamics, variables: Variables) -> list[str]:
+        """See `Task`."""
+        count = len(self.rows(robot, variables))
+        picked = self._axes if self._axes is not None else list(range(count))
+        return [f"{AXES[axis]} of {self.contact}" for axis in picked][:count]
+
+
+class ForceMinimization(Task):
+    """Contact forces no greater than they must be: f = 0, wanted softly."""
+
+    def __init__(self, name: str | None = None, weight: float = 1.0) -> None:
+        super().__init__("least force" if name is None else name, weight)
+
+    def rows(self, robot: Dynamics, variables: Variables) -> Rows:
+        """See `Task`; a row an entry of f."""
+        return Rows.equal(np.zeros(variables.nf), force=np.arange(variables.nf))
+
+    def row_names(self, robot: Dynamics, variables: Variables) -> list[str]:
+        """See `Task`."""
+        return [f"force {k} of {contact.name}" for contact in variables.contacts for k in range(contact.size)]
+
+
+def _axis(axis: str, whose: str) -> int:
+    """The number of an axis by its name."""
+    if axis not in AXES:
+        raise WbcError(f"{whose}: {unknown_name('axis', axis, AXES)}")
+    return AXES.index(axis)
+
+

@@ -1,0 +1,41 @@
+"""Rows that a user makes, without a class."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import wbc.problem
+from wbc.dynamics import Dynamics
+from wbc.errors import WbcError, show
+from wbc.problem import Variables
+from wbc.task import Task
+
+
+class Rows(Task):
+    """Rows made by the user.
+
+    Args:
+        make: a `wbc.Rows`, or a function of the robot and the variables that gives one.
+        name: see `Task`.
+        weight: see `Task`.
+        tolerance: see `Task`.
+    """
+
+    def __init__(
+        self,
+        make: wbc.problem.Rows | Callable[[Dynamics, Variables], wbc.problem.Rows],
+        name: str = "rows",
+        weight: float = 1.0,
+        tolerance: float | None = None,
+    ) -> None:
+        super().__init__(name, weight, tolerance)
+        if not callable(make) and not isinstance(make, wbc.problem.Rows):
+            raise WbcError(f"{name}: give a wbc.Rows, or a function of robot and variables, not {show(make)}")
+        self._make = make
+
+    def rows(self, robot: Dynamics, variables: Variables) -> wbc.problem.Rows:
+        """See `Task`."""
+        rows = self._make(robot, variables) if callable(self._make) else self._make
+        if not isinstance(rows, wbc.problem.Rows):
+            raise WbcError(f"{self.name}: its function gave {show(rows)}, not a wbc.Rows")
+        return rows

@@ -1,0 +1,256 @@
+"""Where a frame should be: by acceleration, or as an impedance."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Literal
+
+import numpy as np
+import scipy.linalg
+
+from tasks.motion import Motion, motion
+from wbc.arrays import Array, ArrayLike
+from wbc.dynamics import Dynamics
+from wbc.errors import WbcError, show, unknown_name
+from wbc.gains import Gains
+from wbc.geometry import so3
+from wbc.problem import Rows, Variables
+from wbc.target import Aimed, Moving, Target
+
+AXES = ("x", "y", "z", "rx", "ry", "rz")
+
+
+class _OnFrame(Aimed):
+    """A task on the pose, the position or the orientation of a frame."""
+
+    def __init__(
+        self,
+        frame: str,
+        target: ArrayLike | Moving | None,
+        axes: str | Iterable[str],
+        axes_in: Literal["world", "frame"] | ArrayLike,
+        offset: ArrayLike | None,
+        relative_to: str | None,
+        velocity: ArrayLike | None,
+        acceleration: ArrayLike | None,
+        name: str,
+        weight: float,
+        tolerance: ArrayLike | None,
+    ) -> None:
+        super().__init__(name, weight, tolerance)
+        self.frame, self.relative_to = frame, relative_to
+        words = {"pose": AXES, "position": AXES[:3], "orientation": AXES[3:]}
+        chosen = words.get(axes, tuple(axes)) if isinstance(axes, str) else tuple(axes)
+        for axis in chosen:
+            if axis not in AXES:
+                raise WbcError(f"{name}: {unknown_name('axis', axis, (*words, *AXES))}")
+        if not chosen or len(set(chosen)) < len(chosen):
+            raise WbcError(f"{name}: axes = {show(axes)} must name each axis once, and at least one")
+        self.axes = chosen
+        self._picked = [AXES.index(axis) for axis in chosen]
+        self._rotates, self._shifts = max(self._picked) > 2, min(self._picked) < 3
+        self._axes_in = self._check_axes_in(axes_in)
+        self._offset = None if offset is None else self._check_offset(offset)
+        shapes: tuple[tuple[int, ...], ...] = ((4, 4),)
+        if not self._rotates:
+            shapes = ((3,), (4, 4))
+        elif not self._shifts:
+            shapes = ((3, 3), (4, 4))
+        self._target = Target(target, shapes, 6, velocity, acceleration, name)
+
+    def _check_axes_in(self, axes_in: object) -> Literal["world", "frame"] | Array:
+        if isinstance(axes_in, str):
+            if axes_in not in ("world", "frame"):
+                raise unknown_name("axes_in", axes_in, ("world", "frame"))
+            return "world" if axes_in == "world" else "frame"
+        R = np.array(axes_in, dtype=float)
+        if not so3.is_rotation(R, 1e-6):
+            raise WbcError(f"{self.name}: axes_in must be 'world', 'frame' or a rotation matrix, not {show(axes_in)}")
+        return R
+
+    def _check_offset(self, offset: ArrayLike) -> Array:
+        given = np.array(offset, dtype=float)
+        if given.shape == (3,):
+            pose = np.eye(4)
+            pose[:3, 3] = given
+            given = pose
+        if given.shape != (4, 4) or not so3.is_rotation(given[:3, :3], 1e-6) or not np.isfinite(given).all():
+            raise WbcError(f"{self.name}: offset must be a point, shape (3,), or a pose, shape (4, 4), not {show(offset)}")
+        return given
+
+    def check(self, robot: Dynamics, contacts: Iterable[str]) -> None:
+        """See `Task`."""
+        for frame in (self.frame, self.relative_to):
+            if frame is not None and frame not in robot.frames:
+                raise WbcError(f"{self.name}: {unknown_name('frame', frame, robot.frames)}")
+
+    def row_names(self, robot: Dynamics, variables: Variables) -> list[str]:
+        """See `Task`."""
+        return [f"{axis} of {self.frame}" for axis in self.axes]
+
+    def error(self, robot: Dynamics, variables: Variables) -> Array:
+        """Desired − measured in the task's axes, m and rad, shape (rows,)."""
+        seen = motion(robot, self.frame, self._offset, self.relative_to)
+        error, _, _ = self._deviation(seen, variables.time)
+        return self._turned(seen, error)
+
+    def _deviation(self, seen: Motion, time: float) -> tuple[Array, Array, Array]:
+        """Error, error rate and desired acceleration: six entries each, in the axes of `seen`.
+
+        The rotation error is log(R* Rᵀ) (ETH 2.251); its rate is taken as the difference of the angular velocities.
+        """
+        pose = np.eye(4)
+        pose[:3, :3], pose[:3, 3] = seen.rotation, seen.position
+        wanted, velocity, acceleration = self._target.at(time, pose)
+        error = np.zeros(6)
+        if self._shifts:
+            position = wanted if wanted.shape == (3,) else wanted[:3, 3]
+            error[:3] = position - seen.position
+        if self._rotates:
+            rotation = wanted if wanted.shape == (3, 3) else wanted[:3, :3]
+            error[3:] = so3.log(rotation @ seen.rotation.T)
+        return error, velocity - seen.velocity, acceleration
+
+    def _turned(self, seen: Motion, rows: Array) -> Array:
+        """Rows (six) in the axes of the task, and of these the ones that are controlled."""
+        if isinstance(self._axes_in, str):
+            if self._axes_in == "world":
+                return rows[self._picked]
+            W = seen.rotation
+        else:
+            W = self._axes_in
+        turned = np.concatenate([W.T @ rows[:3], W.T @ rows[3:]])
+        return turned[self._picked]
+
+    @property
+    def purpose(self) -> str:
+        """See `Task`."""
+        against = f" against {self.relative_to}" if self.relative_to else ""
+        return f"{', '.join(self.axes)} of {self.frame}{against} {self._aim}"
+
+
+class EndEffectorAcceleration(_OnFrame):
+    """A frame goes to a pose, or follows one.
+
+    J v̇ = ẇ* − J̇v (ETH 3.111) with ẇ* = acceleration + kd (velocity − w) + kp error (ETH 3.91); the rotation error is
+    log(R* Rᵀ).
+
+    Args:
+        frame: its name.
+        target: a pose (4, 4), a position (3,) where only positions are controlled, a rotation (3, 3) where only rotations
+            are; or a function of time that gives one, or one with velocity and acceleration (6 each, linear first); None:
+            where the frame is at the first tick. In the axes of the world, or of `relative_to`.
+        gains: in 1/s² and 1/s; numbers, or one for each controlled axis.
+        axes: "pose", "position", "orientation", or names out of x, y, z, rx, ry, rz: "xy", ("z", "ry").
+        axes_in: the axes that these names mean: "world" (or those of `relative_to`), "frame", or a rotation matrix, axes
+            → world.
+        offset: a point (3,) or a pose (4, 4) in the frame, that is controlled in its place: a tool.
+        relative_to: a frame of the robot from which motion is seen; None: the world.
+        velocity: feed-forward beside a constant target, shape (6,).
+        acceleration: feed-forward, shape (6,).
+        name: see `Task`.
+        weight: see `Task`.
+        tolerance: see `Task`.
+    """
+
+    def __init__(
+        self,
+        frame: str,
+        target: ArrayLike | Moving | None = None,
+        gains: Gains | None = None,
+        *,
+        axes: str | Iterable[str] = "pose",
+        axes_in: Literal["world", "frame"] | ArrayLike = "world",
+        offset: ArrayLike | None = None,
+        relative_to: str | None = None,
+        velocity: ArrayLike | None = None,
+        acceleration: ArrayLike | None = None,
+        name: str | None = None,
+        weight: float = 1.0,
+        tolerance: ArrayLike | None = None,
+    ) -> None:
+        name = str(frame) if name is None else name
+        super().__init__(
+            frame, target, axes, axes_in, offset, relative_to, velocity, acceleration, name, weight, tolerance
+        )
+        self.gains = Gains(2.0) if gains is None else gains
+        self.gains.check(len(self.axes), name)
+
+    def rows(self, robot: Dynamics, variables: Variables) -> Rows:
+        """See `Task`; a row an axis."""
+        seen = motion(robot, self.frame, self._offset, self.relative_to)
+        error, rate, acceleration = self._deviation(seen, variables.time)
+        e, e_rate = self._turned(seen, error), self._turned(seen, rate)
+        b = self._turned(seen, acceleration - seen.bias) + self.gains.kd * e_rate + self.gains.kp * e
+        return Rows.equal(b, acceleration=self._turned(seen, seen.jacobian))
+
+
+class CartesianImpedance(_OnFrame):
+    """A frame yields to forces like a spring and a damper around its target.
+
+    Without forces from outside J v̇ = ẇ* − J̇v + Λ⁻¹ (D (w* − w) + K error), with Λ⁻¹ the frame's own inverse inertia
+    J M⁻¹ Jᵀ (ETH 3.87), or the inverse of a desired inertia: what then pushes against the frame meets K, D and that inertia.
+
+    Args:
+        frame: its name.
+        stiffness: K, N/m and N m/rad: a number, one for each controlled axis, or a matrix.
+        damping: D, N s/m and N m s/rad, likewise.
+        target: see `EndEffectorAcceleration`.
+        inertia: kg and kg m²: a number, one for each axis, or a matrix; None: the frame's own.
+        axes: see `EndEffectorAcceleration`.
+        axes_in: see `EndEffectorAcceleration`.
+        offset: see `EndEffectorAcceleration`.
+        relative_to: see `EndEffectorAcceleration`.
+        velocity: see `EndEffectorAcceleration`.
+        acceleration: see `EndEffectorAcceleration`.
+        name: see `Task`.
+        weight: see `Task`.
+        tolerance: see `Task`.
+    """
+
+    def __init__(
+        self,
+        frame: str,
+        stiffness: ArrayLike,
+        damping: ArrayLike,
+        target: ArrayLike | Moving | None = None,
+        *,
+        inertia: ArrayLike | None = None,
+        axes: str | Iterable[str] = "pose",
+        axes_in: Literal["world", "frame"] | ArrayLike = "world",
+        offset: ArrayLike | None = None,
+        relative_to: str | None = None,
+        velocity: ArrayLike | None = None,
+        acceleration: ArrayLike | None = None,
+        name: str | None = None,
+        weight: float = 1.0,
+        tolerance: ArrayLike | None = None,
+    ) -> None:
+        name = f"impedance of {frame}" if name is None else name
+        super().__init__(
+            frame, target, axes, axes_in, offset, relative_to, velocity, acceleration, name, weight, tolerance
+        )
+        self.stiffness, self.damping = self._square(stiffness, "stiffness"), self._square(damping, "damping")
+        self._mobility = None if inertia is None else np.linalg.inv(self._square(inertia, "inertia", positive=True))
+
+    def _square(self, values: ArrayLike, what: str, positive: bool = False) -> Array:
+        """A number, a diagonal or a matrix as a symmetric matrix with no negative eigenvalue."""
+        count, given = len(self.axes), np.array(values, dtype=float)
+        matrix = given if given.ndim == 2 else np.diag(np.broadcast_to(given, (count,))) if given.size in (1, count) else None
+        if matrix is None or matrix.shape != (count, count) or not np.isfinite(matrix).all():
+            raise WbcError(f"{self.name}: {what} must be a number, {count} numbers or a matrix, not {show(values)}")
+        least = float(np.linalg.eigvalsh((matrix + matrix.T) / 2)[0])
+        if least < 0 or (positive and least == 0) or not np.allclose(matrix, matrix.T):
+            raise WbcError(f"{self.name}: {what} must be symmetric and not negative, not {show(values)}")
+        return matrix
+
+    def rows(self, robot: Dynamics, variables: Variables) -> Rows:
+        """See `Task`; a row an axis."""
+        seen = motion(robot, self.frame, self._offset, self.relative_to)
+        error, rate, acceleration = self._deviation(seen, variables.time)
+        J = self._turned(seen, seen.jacobian)
+        force = self.stiffness @ self._turned(seen, error) + self.damping @ self._turned(seen, rate)
+        mobility = self._mobility
+        if mobility is None:
+            mobility = J @ scipy.linalg.solve(robot.mass_matrix, J.T, assume_a="pos", check_finite=False)
+        return Rows.equal(self._turned(seen, acceleration - seen.bias) + mobility @ force, acceleration=J)

@@ -1,0 +1,211 @@
+"""What joints should do: hold a posture, behave like springs, be spared."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from wbc.arrays import ArrayLike, IntArray
+from wbc.certificate import actuator_names
+from wbc.dynamics import Dynamics
+from wbc.errors import WbcError, unknown_name
+from wbc.gains import Gains
+from wbc.problem import Rows, Variables
+from wbc.target import Aimed, Moving, Target
+from wbc.task import Task
+
+
+class _OnJoints(Task):
+    """A task on joints with one coordinate: all that a motor drives, or those that are named."""
+
+    def __init__(
+        self, joints: Iterable[str] | None, name: str, weight: float, tolerance: ArrayLike | None, gains: Gains
+    ) -> None:
+        super().__init__(name, weight, tolerance)
+        if isinstance(joints, str):
+            raise WbcError(f"{name}: joints is a list of names, not the text {joints!r}")
+        self.joints = None if joints is None else tuple(joints)
+        self.gains = gains
+        self._found_for: object = None
+
+    def _find(self, robot: Dynamics) -> None:
+        """Where the joints stand in v, q and τ."""
+        if self._found_for is robot.model:
+            return
+        model = robot.model
+        chosen = [joint for joint in model.joints.values() if joint.actuated] if self.joints is None else []
+        for wanted in self.joints or ():
+            if wanted not in model.joints:
+                raise WbcError(f"{self.name}: {unknown_name('joint', wanted, model.joints)}")
+            chosen.append(model.joints[wanted])
+        odd = [joint.name for joint in chosen if joint.nv > 1 or (self.joints is not None and joint.nv == 0)]
+        if odd:
+            raise WbcError(f"{self.name}: joints {odd} don't have one coordinate; name others")
+        chosen = [joint for joint in chosen if joint.nv == 1]
+        self._names = [joint.name for joint in chosen]
+        self._v: IntArray = np.array([model.v_index[name] for name in self._names], dtype=np.intp)
+        self._q: IntArray = np.array([model.q_index[name] for name in self._names], dtype=np.intp)
+        self.gains.check(len(chosen), self.name)
+        self._found_for = model
+        self._prepare(len(chosen))
+
+    def _prepare(self, count: int) -> None:
+        """Called once the number of joints is known."""
+
+    def check(self, robot: Dynamics, contacts: Iterable[str]) -> None:
+        """See `Task`."""
+        self._find(robot)
+
+    def row_names(self, robot: Dynamics, variables: Variables) -> list[str]:
+        """See `Task`."""
+        self._find(robot)
+        return list(self._names)
+
+
+class JointAcceleration(_OnJoints, Aimed):
+    """Joints go to a posture and hold it.
+
+    q̈ = q̈* + kd (q̇* − q̇) + kp (q* − q) (ETH 3.76), for all actuated joints or those named.
+
+    Args:
+        target: positions, rad or m, by joint; or a function of time that gives positions, or positions, velocities and
+            accelerations; None: the posture at the first tick.
+        joints: names; None: all actuated joints with one coordinate.
+        gains: in 1/s² and 1/s.
+        velocity: feed-forward q̇*, beside a constant target.
+        acceleration: feed-forward q̈*.
+        name: see `Task`.
+        weight: see `Task`.
+        tolerance: see `Task`.
+    """
+
+    def __init__(
+        self,
+        target: ArrayLike | Moving | None = None,
+        joints: Iterable[str] | None = None,
+        gains: Gains | None = None,
+        *,
+        velocity: ArrayLike | None = None,
+        acceleration: ArrayLike | None = None,
+        name: str | None = None,
+        weight: float = 1.0,
+        tolerance: ArrayLike | None = None,
+    ) -> None:
+        super().__init__(
+            joints, "posture" if name is None else name, weight, tolerance, Gains(2.0) if gains is None else gains
+        )
+        self._target = Target(target, None, velocity=velocity, acceleration=acceleration, whose=self.name)
+
+    def _prepare(self, count: int) -> None:
+        self._target.fit(((count,),), count)
+
+    @property
+    def purpose(self) -> str:
+        """See `Task`."""
+        return f"{'all joints' if self.joints is None else ', '.join(self.joints)} {self._aim}"
+
+    def rows(self, robot: Dynamics, variables: Variables) -> Rows:
+        """See `Task`; a row a joint."""
+        self._find(robot)
+        q, v = robot.q[self._q], robot.v[self._v]
+        wanted, rate, acceleration = self._target.at(variables.time, q)
+        b = acceleration + self.gains.kd * (rate - v) + self.gains.kp * (wanted - q)
+        return Rows.equal(b, acceleration=self._v)
+
+
+class JointImpedance(JointAcceleration):
+    """Joints behave like springs and dampers around a posture, with gravity taken off them.
+
+    τ = kp (q* − q) + kd (q̇* − q̇) + g(q) (ETH 3.73–3.75): rows on τ. The feed-forward `acceleration` is not used.
+
+    Args:
+        target: as for `JointAcceleration`.
+        joints: names of actuated joints.
+        gains: in N m/rad and N m s/rad: `Gains(kp=…, kd=…)`.
+        gravity: whether to add the gravity force of the joints.
+        velocity: q̇*.
+        name: see `Task`.
+        weight: see `Task`.
+        tolerance: see `Task`.
+    """
+
+    def __init__(
+        self,
+        target: ArrayLike | Moving | None = None,
+        joints: Iterable[str] | None = None,
+        gains: Gains | None = None,
+        *,
+        gravity: bool = True,
+        velocity: ArrayLike | None = None,
+        name: str | None = None,
+        weight: float = 1.0,
+        tolerance: ArrayLike | None = None,
+    ) -> None:
+        super().__init__(
+            target,
+            joints,
+            Gains(kp=50.0, kd=5.0) if gains is None else gains,
+            velocity=velocity,
+            name="joint impedance" if name is None else name,
+            weight=weight,
+            tolerance=tolerance,
+        )
+        self.gravity = gravity
+
+    def rows(self, robot: Dynamics, variables: Variables) -> Rows:
+        """See `Task`; a row a joint."""
+        self._find(robot)
+        q, v = robot.q[self._q], robot.v[self._v]
+        wanted, rate, _ = self._target.at(variables.time, q)
+        b = self.gains.kd * (rate - v) + self.gains.kp * (wanted - q)
+        if self.gravity:
+            b = b + robot.gravity_force[self._v]
+        position = {int(index): number for number, index in enumerate(robot.actuated)}
+        return Rows.equal(b, torque=np.array([position[int(index)] for index in self._v], dtype=np.intp))
+
+    def check(self, robot: Dynamics, contacts: Iterable[str]) -> None:
+        """See `Task`."""
+        super().check(robot, contacts)
+        idle = [name for name in self._names if not robot.model.joints[name].actuated]
+        if idle:
+            raise WbcError(f"{self.name}: joints {idle} have no motor that could act as a spring")
+
+
+class TorqueMinimization(Task):
+    """Torques no greater than they must be: τ = 0, wanted softly (ETH 3.113)."""
+
+    def __init__(self, name: str | None = None, weight: float = 1.0) -> None:
+        super().__init__("least torque" if name is None else name, weight)
+
+    def rows(self, robot: Dynamics, variables: Variables) -> Rows:
+        """See `Task`; a row an actuator."""
+        return Rows.equal(np.zeros(robot.na), torque=np.arange(robot.na))
+
+    def row_names(self, robot: Dynamics, variables: Variables) -> list[str]:
+        """See `Task`."""
+        return actuator_names(robot)
+
+
+class AccelerationMinimization(Task):
+    """Accelerations no greater than they must be: v̇ = 0, or damped: v̇ = −kd v, wanted softly.
+
+    Args:
+        damping: kd, 1/s.
+        name: see `Task`.
+        weight: see `Task`.
+    """
+
+    def __init__(self, damping: float = 0.0, name: str | None = None, weight: float = 1.0) -> None:
+        super().__init__("least acceleration" if name is None else name, weight)
+        if not damping >= 0:
+            raise WbcError(f"{self.name}: damping = {damping} must be zero or more")
+        self.damping = float(damping)
+
+    def rows(self, robot: Dynamics, variables: Variables) -> Rows:
+        """See `Task`; a row a velocity."""
+        return Rows.equal(-self.damping * robot.v, acceleration=np.arange(robot.nv))
+
+    def row_names(self, robot: Dynamics, variables: Variables) -> list[str]:
+        """See `Task`."""
+        return [f"velocity {row}" for row in range(robot.nv)]

@@ -1,0 +1,171 @@
+"""What the joints can't do: torques, and positions and velocities turned into bounds on accelerations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from wbc.arrays import Array
+from wbc.certificate import actuator_names
+from wbc.dynamics import Dynamics
+from wbc.errors import WbcError
+from wbc.problem import Rows, Variables
+from wbc.task import Task
+
+
+INSIDE = 1e-3
+"""How far within its limit a joint that was beyond is led, rad or m, so that it gets there in finite time."""
+
+
+class TorqueLimits(Task):
+    """Torques stay within what the actuators give, and change no faster than told.
+
+    Args:
+        scale: share of the limits that may be used.
+        rate: greatest change, N m/s or N/s; None: any.
+        name: see `Task`.
+        weight: see `Task`.
+    """
+
+    inequality = True
+
+    def __init__(
+        self, scale: float = 1.0, rate: float | None = None, name: str | None = None, weight: float = 1.0
+    ) -> None:
+        super().__init__("torque limits" if name is None else name, weight)
+        if not 0 < scale or (rate is not None and not rate > 0):
+            raise WbcError(f"{self.name}: scale = {scale} and rate = {rate} must be positive")
+        self.scale, self.rate = float(scale), rate
+        self._constant: tuple[object, Rows] | None = None
+
+    def rows(self, robot: Dynamics, variables: Variables) -> Rows:
+        """See `Task`; a row an actuator."""
+        if self._constant is None or self._constant[0] is not robot.limits:
+            limit = self.scale * robot.limits.effort
+            lower = -limit
+            lower.flags.writeable = limit.flags.writeable = False
+            self._constant = robot.limits, Rows(lower, limit, torque=np.arange(robot.na))
+        rows = self._constant[1]
+        last = variables.last_torque
+        if self.rate is None or last is None:
+            return rows
+        step = self.rate * variables.period
+        # within the limits first: from a last torque beyond them, back at the rate
+        lower = np.minimum(np.maximum(rows.lower, last - step), last + step)
+        upper = np.maximum(np.minimum(rows.upper, last + step), last - step)
+        return Rows(np.minimum(lower, upper), np.maximum(lower, upper), torque=rows.torque)
+
+    def row_names(self, robot: Dynamics, variables: Variables) -> list[str]:
+        """See `Task`."""
+        return actuator_names(robot)
+
+
+class JointLimits(Task):
+    """Joints stay within their positions and speeds.
+
+    The bounds on a joint's acceleration are such that it can still stop before its limit at the braking acceleration, as
+    seen in discrete time: with d the way to the limit and T the period, the greatest a with
+    (v + a T)² ≤ 2 a_brake (d − v T − a T²/2). They are never empty. A joint that can't stop in time brakes harder, as hard
+    as it must; one that is beyond its limit is led back with a critically damped motion, one that is too fast is slowed.
+
+    Args:
+        braking: acceleration a_brake that a joint can be counted on to stop with, rad/s² or m/s².
+        greatest: acceleration that is never asked for beyond, to either side.
+        margin: kept from the position limits, rad or m.
+        speed_scale: share of the speed limits that may be used.
+        return_hz: frequency of the motion that leads a joint back.
+        name: see `Task`.
+        weight: see `Task`.
+    """
+
+    inequality = True
+
+    def __init__(
+        self,
+        braking: float = 20.0,
+        greatest: float = 500.0,
+        margin: float = 0.0,
+        speed_scale: float = 1.0,
+        return_hz: float = 2.0,
+        name: str | None = None,
+        weight: float = 1.0,
+    ) -> None:
+        super().__init__("joint limits" if name is None else name, weight)
+        if not (0 < braking <= greatest and margin >= 0 and 0 < speed_scale and return_hz > 0):
+            raise WbcError(
+                f"{self.name}: needs 0 < braking <= greatest, margin >= 0, speed_scale > 0, return_hz > 0, not "
+                f"{braking}, {greatest}, {margin}, {speed_scale}, {return_hz}"
+            )
+        self.braking, self.greatest, self.margin, self.speed_scale = braking, greatest, margin, speed_scale
+        self._omega = 2 * np.pi * return_hz
+        self._found_for: object = None
+
+    def _find(self, robot: Dynamics) -> None:
+        """Which joints have limits, and where they stand in v and q."""
+        if self._found_for is robot.model:
+            return
+        model, limits = robot.model, robot.limits
+        joints = [
+            joint
+            for joint in model.joints.values()
+            if joint.nv == 1 and np.isfinite([joint.lower, joint.upper, joint.velocity]).any()
+        ]
+        self._names = [joint.name for joint in joints]
+        self._v = np.array([model.v_index[name] for name in self._names], dtype=np.intp)
+        self._q = np.array([model.q_index[name] for name in self._names], dtype=np.intp)
+        lower, upper = limits.lower[self._v] + self.margin, limits.upper[self._v] - self.margin
+        narrow = lower > upper  # a margin that leaves nothing leaves the middle
+        lower[narrow] = upper[narrow] = (lower[narrow] + upper[narrow]) / 2
+        self._lower, self._upper = lower, upper
+        self._speed = limits.velocity[self._v] * self.speed_scale
+        self._found_for = model
+
+    def rows(self, robot: Dynamics, variables: Variables) -> Rows:
+        """See `Task`; a row a joint."""
+        self._find(robot)
+        q, v, period = robot.q[self._q], robot.v[self._v], variables.period
+        upper = self._bound(self._upper - q, v, period)
+        lower = -self._bound(q - self._lower, -v, period)
+        clash = lower > upper  # a joint beyond one limit is led back whatever the other one says
+        if clash.any():
+            beyond = q > self._upper
+            lower = np.where(clash & beyond, upper, lower)
+            upper = np.where(clash & ~beyond, lower, upper)
+        return Rows(lower, upper, acceleration=self._v)
+
+    def _bound(self, way: Array, v: Array, period: float) -> Array:
+        """The greatest acceleration with which a joint can still stop in time.
+
+        Args:
+            way: to the limit; negative beyond it.
+            v: speed towards it.
+            period: of the control, s.
+        """
+        T, free = period, np.isinf(way)
+        d, toward = np.where(free | (way < 0), 1.0, way), np.maximum(v, 0.0)
+        # what it takes to stop in time, where that is more than the braking acceleration
+        a = np.maximum(self.braking, np.minimum(toward**2, 1e9 * d) / (2 * np.maximum(d, 1e-9)))
+        # (v + x)² ≤ 2 a (d − v T − x T / 2) in x = acceleration · T: the greater root, where it still moves to the limit,
+        half = v + a * T / 2
+        inside = half**2 - v**2 + 2 * a * (d - v * T)
+        x = np.sqrt(np.maximum(inside, 0.0)) - half
+        # else the joint stops or turns within the period, and must not be beyond the limit at its end
+        bound = np.where(v + x >= 0, x, np.minimum(-v, 2 * (d - v * T) / T)) / T
+        back = self._omega**2 * (way - INSIDE) - 2 * self._omega * v
+        bound = np.where(free, np.inf, np.where(way < 0, back, bound))
+        # a joint that is too fast is slowed as hard as it can be counted on to brake, not at once
+        bound = np.minimum(bound, np.maximum((self._speed - v) / T, -self.braking))
+        clipped: Array = np.clip(bound, -self.greatest, self.greatest)
+        return clipped
+
+    def row_names(self, robot: Dynamics, variables: Variables) -> list[str]:
+        """See `Task`."""
+        self._find(robot)
+        return list(self._names)
+
+    def check(self, robot: Dynamics, contacts: Iterable[str]) -> None:
+        """See `Task`."""
+        self._find(robot)
+        if not self._names:
+            raise WbcError(f"{self.name}: no joint of {robot.model.name!r} has a limit")

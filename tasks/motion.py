@@ -1,0 +1,70 @@
+"""How a frame moves, in the world or against another frame: what the tasks on frames are made from."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from wbc.arrays import Array
+from wbc.dynamics import Dynamics
+from wbc.geometry import so3
+
+
+class Motion(NamedTuple):
+    """A frame's pose and motion, in the axes of what it is seen from.
+
+    Attributes:
+        position: m, shape (3,).
+        rotation: frame → axes, shape (3, 3).
+        jacobian: linear, then angular, shape (6, nv).
+        bias: of its velocity: J̇v, shape (6,).
+        velocity: shape (6,).
+    """
+
+    position: Array
+    rotation: Array
+    jacobian: Array
+    bias: Array
+    velocity: Array
+
+
+def motion(robot: Dynamics, frame: str, offset: Array | None = None, relative_to: str | None = None) -> Motion:
+    """The motion of a frame, or of a point or frame at an offset from it.
+
+    Args:
+        robot: updated.
+        frame: its name.
+        offset: a pose in the frame, shape (4, 4); None: the frame itself.
+        relative_to: the frame from which it is seen; None: the world.
+    """
+    pose, J, bias = robot.pose(frame), robot.jacobian(frame), robot.jacobian_bias(frame)
+    V: Array = J.dot(robot.v)
+    if offset is not None:
+        arm = pose[:3, :3] @ offset[:3, 3]
+        omega = V[3:]
+        J, bias, V = J.copy(), bias.copy(), V.copy()
+        J[:3] -= so3.skew(arm) @ J[3:]
+        bias[:3] += cross(bias[3:], arm) + cross(omega, cross(omega, arm))
+        V[:3] += cross(omega, arm)
+        pose = pose @ offset
+    if relative_to is None:
+        return Motion(pose[:3, 3], pose[:3, :3], J, bias, V)
+    # seen from a frame that moves: d²/dt² of Rᵀ (p − p₀), with the Coriolis and centrifugal terms of that frame
+    base, J0, bias0 = robot.pose(relative_to), robot.jacobian(relative_to), robot.jacobian_bias(relative_to)
+    V0 = J0.dot(robot.v)
+    R, r, omega = base[:3, :3], pose[:3, 3] - base[:3, 3], V0[3:]
+    relative = V - V0
+    relative[:3] -= cross(omega, r)
+    J_r, bias_r = J - J0, bias - bias0
+    J_r[:3] += so3.skew(r) @ J0[3:]
+    bias_r[:3] -= cross(bias0[3:], r) + cross(omega, cross(omega, r)) + 2.0 * cross(omega, relative[:3])
+    bias_r[3:] -= cross(omega, relative[3:])
+    turn = np.zeros((6, 6))
+    turn[:3, :3] = turn[3:, 3:] = R.T
+    return Motion(R.T @ r, R.T @ pose[:3, :3], turn @ J_r, turn @ bias_r, turn @ relative)
+
+
+def cross(a: Array, b: Array) -> Array:
+    """The product a × b of two vectors."""
+    return np.array([a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]])

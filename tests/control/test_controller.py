@@ -1,0 +1,258 @@
+"""What a controller owes its user: the right torque, or a word that it is not."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import tasks
+import wbc
+from tests.control.scenes import SOLVERS, contacts, controller, moving_state, standing
+from wbc import WbcError, WbcWarning
+
+EXACT = ("hierarchical-qp", "sequential-qp")
+
+
+@pytest.mark.parametrize("backend", ["numpy", "pinocchio", "mujoco"])
+@pytest.mark.parametrize("name", ["quadruped", "humanoid"])
+def test_standing_still_needs_no_acceleration_and_holds_the_weight(name: str, backend: str) -> None:
+    ours, q = standing(name, backend)
+    solution = ours.step(q, np.zeros(ours.robot.nv))
+    assert solution.status == "optimal"
+    assert np.abs(solution.acceleration).max() < 1e-8
+    weight = ours.robot.mass * 9.81
+    assert np.isclose(sum(force[2] for force in solution.forces.values()), weight)
+    assert solution.certificate.holds
+    assert solution.torque.shape == (ours.robot.na,)
+
+
+@pytest.mark.parametrize("name", ["quadruped", "humanoid"])
+@pytest.mark.parametrize("seed", range(6))
+def test_solvers_agree_where_no_inequality_is_in_the_way(name: str, seed: int) -> None:
+    """Equality-only stacks: null-space projection, sequential QPs and one hierarchical QP are the same to 1e-8."""
+    robot, rng = wbc.load(name, "numpy"), np.random.default_rng(seed)
+    q, v = moving_state(robot, rng, 0.2, 0.3)
+    found = []
+    for solver in ("nullspace", "sequential-qp", "hierarchical-qp"):
+        stack = wbc.Stack(
+            tasks.EquationOfMotion()
+            / tasks.ContactMotion()
+            / tasks.EndEffectorAcceleration("base", np.eye(4))
+            / tasks.JointAcceleration()
+            / tasks.TorqueMinimization(),
+            contacts=contacts(robot),
+        )
+        found.append(controller(robot, stack, solver).step(q, v))
+    for other in found[1:]:
+        scale = np.abs(found[0].torque).max()
+        assert np.allclose(other.torque / scale, found[0].torque / scale, atol=1e-8)
+        for mine, theirs in zip(found[0].levels, other.levels, strict=True):
+            for task, residual in mine.residual.items():
+                assert np.allclose(residual, theirs.residual[task], atol=1e-8 * max(1.0, np.abs(residual).max())), task
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_every_solver_gives_certified_physics(solver: str) -> None:
+    rng = np.random.default_rng(1)
+    ours, _ = standing("quadruped", "numpy", solver)
+    for tick in range(20):
+        q, v = moving_state(ours.robot, rng, 0.1, 0.2)
+        solution = ours.step(q, v, 1e-3 * tick)
+        assert solution.status in ("optimal", "relaxed")
+        assert solution.certificate.equation_of_motion < 1e-8
+        assert np.isfinite(solution.torque).all()
+        if solver in EXACT and solution.status == "optimal":
+            assert solution.certificate.holds
+
+
+def test_exact_solvers_agree_with_inequalities_and_weighted_ones_come_close() -> None:
+    rng = np.random.default_rng(2)
+    robots = {solver: standing("quadruped", "numpy", solver)[0] for solver in (*EXACT, "weighted-qp")}
+    relaxed = 0
+    for tick in range(25):
+        q, v = moving_state(robots["hierarchical-qp"].robot, rng, 0.05, 0.15)
+        solutions = {solver: ours.step(q, v, 1e-3 * tick) for solver, ours in robots.items()}
+        best = solutions["hierarchical-qp"]
+        relaxed += bool(best.active)
+        for solver, solution in solutions.items():
+            close = {"hierarchical-qp": 1e-9, "sequential-qp": 1e-4, "weighted-qp": 0.1}[solver]
+            for mine, theirs in list(zip(best.levels, solution.levels, strict=True))[:3]:
+                assert abs(mine.cost - theirs.cost) <= close * (1 + mine.cost), f"{solver}, tick {tick}"
+    assert relaxed > 5  # the test is about inequalities
+
+
+def test_the_same_input_twice_gives_the_same_output() -> None:
+    ours, q = standing("quadruped", "pinocchio")
+    rng = np.random.default_rng(3)
+    for tick in range(5):
+        v = rng.normal(scale=0.2, size=18)
+        first = ours.step(q, v, 1e-3 * tick)
+        again = ours.step(q, v, 1e-3 * tick)
+        assert np.allclose(first.torque, again.torque, atol=1e-9)
+
+
+def test_solutions_stay_what_they_were() -> None:
+    ours, q = standing("quadruped", "pinocchio")
+    v = np.full(18, 0.05)
+    solution = ours.step(q, v)
+    torque = solution.torque.copy()
+    ours.step(q, -v, 0.1)
+    assert np.array_equal(solution.torque, torque)
+    assert solution.certificate.equation_of_motion < 1e-10  # judged in the state that it is for
+    with pytest.raises(ValueError, match="read-only"):
+        solution.torque[0] = 1.0
+
+
+def test_bad_input_is_named() -> None:
+    ours, q = standing("quadruped", "numpy")
+    with pytest.raises(WbcError, match="v is not finite"):
+        ours.step(q, np.full(18, np.nan))
+    with pytest.raises(WbcError, match=r"q has shape \(3,\)"):
+        ours.step(np.zeros(3), np.zeros(18))
+    with pytest.raises(WbcError, match="t = nan must be a finite time"):
+        ours.step(q, np.zeros(18), float("nan"))
+    robot, stack = ours.robot, ours.stack
+    with pytest.raises(WbcError, match="no solver 'hierarchical'; did you mean 'hierarchical-qp'"):
+        wbc.Controller(robot, stack, "hierarchical")
+    with pytest.raises(WbcError, match=r"needs a wbc\.Stack"):
+        wbc.Controller(robot, tasks.EquationOfMotion() / tasks.JointAcceleration())
+    with pytest.raises(WbcError, match="a controller needs a robot"):
+        wbc.Controller(stack, robot)
+
+
+def test_solvers_that_ignore_inequalities_say_so_once_by_name() -> None:
+    robot = wbc.load("quadruped", "numpy")
+    levels = tasks.EquationOfMotion() / (tasks.TorqueLimits() + tasks.FrictionCones() + tasks.ContactMotion())
+    stack = wbc.Stack(levels / tasks.JointAcceleration(), contacts=contacts(robot))
+    with pytest.warns(WbcWarning, match=r"NullSpace ignores inequalities.*torque limits, friction cones"):
+        ours = wbc.Controller(robot, stack, "nullspace")
+    # asked to fall upwards: the feet would have to pull
+    fly = tasks.EndEffectorAcceleration("base", acceleration=(0, 0, -30.0, 0, 0, 0), gains=wbc.Gains(kp=0, kd=0))
+    ours = controller(robot, wbc.Stack(levels / fly, contacts=contacts(robot)), "nullspace")
+    solution = ours.step(robot.model.nominal, np.zeros(18))
+    assert solution.status == "relaxed"
+    assert solution.certificate.cone_margin < -10
+    assert {active.task for active in solution.violated} == {"friction cones"}
+    assert "foot" in solution.certificate.worst_contact
+
+
+def test_infeasible_a_robot_that_can_not_hold_its_weight() -> None:
+    robot = wbc.load("quadruped", "numpy")
+    hard = tasks.TorqueLimits(scale=0.02) + tasks.FrictionCones()
+    stack = wbc.Stack(
+        tasks.EquationOfMotion() / hard / tasks.ContactMotion() / tasks.EndEffectorAcceleration("base"),
+        contacts=contacts(robot),
+    )
+    solution = controller(robot, stack, "hierarchical-qp").step(robot.model.nominal, np.zeros(18))
+    assert solution.status == "optimal"  # every inequality holds; the base falls
+    assert solution.acceleration[2] < -1.0
+    assert np.abs(solution.torque).max() <= 0.02 * 80 + 1e-9
+    text = solution.explain()
+    assert "base: missed: z of base" in text
+    assert "torque limits (LF_KFE)" in text or "torque limits (LH_KFE)" in text
+
+
+def test_infeasible_a_foot_that_must_push_while_torque_limits_forbid_it() -> None:
+    robot = wbc.load("quadruped", "numpy")
+    feet = [wbc.PointContact(foot, 0.6, minimum=400.0 if foot == "LF_foot" else 0.0) for foot in robot.model.feet]
+    together = tasks.TorqueLimits(scale=0.1) + tasks.FrictionCones() + tasks.ContactMotion()
+    stack = wbc.Stack(tasks.EquationOfMotion() / together / tasks.EndEffectorAcceleration("base"), contacts=feet)
+    solution = controller(robot, stack, "hierarchical-qp").step(robot.model.nominal, np.zeros(18))
+    assert solution.status == "relaxed"
+    said = [str(active) for active in solution.violated]
+    assert any("friction cones: normal force of LF_foot" in text for text in said)
+    assert "could not hold: friction cones, normal force of LF_foot" in solution.explain()
+    assert solution.certificate.equation_of_motion < 1e-8
+
+
+def test_infeasible_contradicting_contacts() -> None:
+    """Two contacts on one foot, one of which is said to be pulled away: they can't both stay."""
+    robot = wbc.load("quadruped", "numpy")
+    feet = [*contacts(robot), wbc.PointContact("LF_foot", 0.6, name="again")]
+    away = tasks.EndEffectorAcceleration("LF_foot", acceleration=(0, 0, 5.0, 0, 0, 0), axes="position", name="pull")
+    both = tasks.FrictionCones() + tasks.ContactMotion() + away
+    stack = wbc.Stack(tasks.EquationOfMotion() / both / tasks.JointAcceleration(), contacts=feet)
+    solution = controller(robot, stack, "hierarchical-qp").step(robot.model.nominal, np.zeros(18))
+    assert np.isfinite(solution.torque).all()
+    residual = solution.levels[1].residual
+    assert abs(residual["pull"][2]) > 1.0  # two rows against one: least squares, a third and two thirds
+    assert "pull: missed: z of LF_foot" in solution.explain()
+
+
+def test_infeasible_no_friction_on_a_slope() -> None:
+    robot = wbc.load("quadruped", "numpy")
+    slope = np.array([np.sin(0.3), 0.0, np.cos(0.3)])
+    feet = [wbc.PointContact(foot, 0.0, normal=slope) for foot in robot.model.feet]
+    stack = wbc.Stack(
+        tasks.EquationOfMotion()
+        / (tasks.TorqueLimits() + tasks.FrictionCones())
+        / tasks.ContactMotion()
+        / tasks.EndEffectorAcceleration("base"),
+        contacts=feet,
+    )
+    solution = controller(robot, stack, "hierarchical-qp").step(robot.model.nominal, np.zeros(18))
+    assert solution.status == "optimal"
+    text = solution.explain()
+    assert "contact motion: missed: x of" in text
+    assert "friction cones (friction of" in text
+    for force in solution.forces.values():
+        assert np.allclose(force - (force @ slope) * slope, 0.0, atol=1e-6)  # no tangential force
+
+
+class _Broken:
+    """A solver that fails, in the way that is asked for."""
+
+    def __init__(self, how: str) -> None:
+        self.how = how
+
+    def solve(self, levels, *, validate: bool = True):
+        if self.how == "raises":
+            raise np.linalg.LinAlgError("no")
+        x = np.full(levels.A.shape[1], np.nan)
+        return wbc.solvers.grade(levels, x, iterations=1, time=0.0, ranks=[0] * len(levels))
+
+
+@pytest.mark.parametrize("how", ["raises", "gives nan"])
+@pytest.mark.parametrize("name", ["quadruped", "humanoid", "arm"])
+def test_a_failed_solver_ends_in_a_safe_torque(name: str, how: str) -> None:
+    robot = wbc.load(name, "numpy")
+    stack = wbc.Stack(
+        tasks.EquationOfMotion() / (tasks.ContactMotion() + tasks.JointAcceleration()), contacts=contacts(robot)
+    )
+    ours = controller(robot, stack, _Broken(how))
+    solution = ours.step(robot.model.nominal, np.zeros(robot.nv))
+    assert solution.status == "failed"
+    assert np.isfinite(solution.torque).all()
+    assert (np.abs(solution.torque) <= robot.limits.effort).all()
+    assert "gravity compensation" in solution.explain()
+    # at rest the fallback holds the robot: accelerations under it and the forces it counts on are small
+    if name == "arm":
+        assert np.abs(robot.forward_dynamics(robot.model.nominal, np.zeros(7), solution.torque)).max() < 1e-8
+    fast = ours.step(robot.model.nominal, np.full(robot.nv, 50.0), 0.1)
+    assert (np.abs(fast.torque) <= robot.limits.effort).all()
+
+
+def test_a_late_tick_says_so_and_a_bounded_solver_returns_its_best() -> None:
+    ours, q = standing("humanoid", "numpy", deadline=1e-7)
+    solution = ours.step(q, np.random.default_rng(0).normal(scale=0.5, size=ours.robot.nv))
+    assert solution.late
+    assert np.isfinite(solution.torque).all()
+    ours, q = standing("humanoid", "numpy", deadline=10.0)
+    assert not ours.step(q, np.zeros(ours.robot.nv)).late
+
+
+def test_times_are_told() -> None:
+    ours, q = standing("quadruped", "pinocchio")
+    time = ours.step(q, np.zeros(18)).time
+    assert 0 < time.backend < time.total
+    assert time.backend + time.tasks + time.solver <= time.total
+
+
+def test_printing_shows_levels_and_rows() -> None:
+    ours, q = standing("quadruped", "pinocchio")
+    ours.step(q, np.zeros(18))
+    text = str(ours)
+    assert "equation of motion" in text
+    assert "20 ≤" in text  # friction cones
+    assert "12 =" in text  # contact motion
+    assert "hierarchical" in text.lower()

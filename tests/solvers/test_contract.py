@@ -1,0 +1,193 @@
+"""What every solver owes its caller."""
+
+import subprocess
+import sys
+from time import perf_counter
+
+import numpy as np
+import pytest
+
+from tests.solvers.families import equalities, inequalities
+from wbc.errors import WbcError
+from wbc.solvers import Answer, Hierarchy, Level, grade, make_solver, solver_names
+
+SOLVERS = solver_names()
+WITH_INEQUALITIES = ["hierarchical-qp", "sequential-qp", "weighted-qp"]
+
+
+@pytest.mark.parametrize("name", SOLVERS)
+def test_the_answer_says_what_was_done(name):
+    levels = [
+        Level(np.eye(3), -np.ones(3), np.ones(3), name="limits"),
+        Level(np.eye(1, 3), [0.5], [0.5]),
+        Level(np.zeros((0, 3)), [], []),
+        Level(np.ones((1, 3)), [0.9], [0.9]),
+    ]
+    answer = make_solver(name).solve(levels)
+    assert answer.status == "optimal"
+    np.testing.assert_allclose(answer.x, [0.5, 0.2, 0.2], atol=1e-4)
+    assert len(answer.levels) == 4
+    assert [len(level.residual) for level in answer.levels] == [3, 1, 0, 1]
+    assert all(level.cost < 1e-4 and level.violated == () for level in answer.levels)
+    assert answer.levels[0].active == {}
+    assert answer.iterations >= 0 < answer.time
+
+
+@pytest.mark.parametrize("name", WITH_INEQUALITIES)
+def test_active_rows_and_relaxed_levels_are_named(name):
+    hold = Level(np.eye(2), [-1, -1], [1, 1])
+    answer = make_solver(name).solve([hold, Level(np.eye(2), [5, -7], [5, -7])])
+    np.testing.assert_allclose(answer.x, [1, -1], atol=1e-6)
+    assert answer.levels[0].active == {0: 1, 1: -1}
+    assert answer.status == "optimal"
+    np.testing.assert_allclose(answer.levels[1].residual, [-4, 6], atol=1e-6)
+    answer = make_solver(name).solve([Level(np.ones((2, 1)), [0, 2], [1, np.inf])])
+    np.testing.assert_allclose(answer.x, [1.5], atol=1e-6)
+    assert answer.status == "relaxed"
+    assert answer.levels[0].violated == (0, 1)
+    np.testing.assert_allclose(answer.residual, [0.5, -0.5], atol=1e-6)
+
+
+@pytest.mark.parametrize("name", SOLVERS)
+def test_nothing_handed_over_is_changed_or_kept(name):
+    levels = inequalities("infeasible", 4)
+    copies = [tuple(part.copy() for part in level) for level in levels]
+    solver = make_solver(name)
+    answer = solver.solve(levels, validate=False)
+    x, residual = answer.x.copy(), answer.residual.copy()
+    for level, copy in zip(levels, copies, strict=True):
+        for part, same in zip(level, copy, strict=True):
+            np.testing.assert_array_equal(part, same)
+            part[...] = 7.0
+    solver.solve(copies)
+    np.testing.assert_array_equal(answer.x, x)
+    np.testing.assert_array_equal(answer.residual, residual)
+
+
+@pytest.mark.parametrize("name", SOLVERS)
+def test_twice_the_same_is_the_same(name):
+    for kind in ("feasible", "vertex"):
+        levels = inequalities(kind, 6)
+        solver = make_solver(name)
+        first, second = solver.solve(levels), solver.solve(levels)
+        np.testing.assert_allclose(first.x, second.x, atol=1e-9 * (1 + abs(first.x).max()))
+
+
+@pytest.mark.parametrize("name", SOLVERS)
+def test_a_hierarchy_laid_out_once_is_taken_as_it_is(name):
+    levels = equalities(11)
+    laid = Hierarchy([len(level[0]) for level in levels], levels[0][0].shape[1])
+    for k, (A, lower, upper) in enumerate(levels):
+        laid.A[laid.rows(k)], laid.lower[laid.rows(k)], laid.upper[laid.rows(k)] = A, lower, upper
+    np.testing.assert_array_equal(make_solver(name).solve(laid).x, make_solver(name).solve(levels).x)
+    row = laid.starts[-1] - 1
+    kept, laid.upper[row] = laid.upper[row], np.nan
+    with pytest.raises(WbcError, match=r"level \d+, row \d+: upper is nan"):
+        make_solver(name).solve(laid)
+    laid.upper[row] = kept
+    laid.A[0, 0] = np.nan
+    with pytest.raises(WbcError, match="level 0, row 0: A is not finite"):
+        make_solver(name).solve(laid)
+
+
+@pytest.mark.parametrize("name", SOLVERS)
+@pytest.mark.parametrize(
+    "levels",
+    [
+        [(np.zeros((0, 3)), [], [])],
+        [(np.zeros((2, 3)), [1, -2], [1, 5])],
+        [(np.zeros((2, 0)), [0, -1], [0, 1])],
+        [(np.eye(2), -np.inf, np.inf)],
+        [(1e-200 * np.eye(2), 1.0, 1.0), (np.eye(2), 0.0, 1.0)],
+        [(1e120 * np.eye(2), 1e120, 1e120), (1e-120 * np.eye(2), 1.0, 1.0)],
+        [(np.ones((5, 2)), -np.inf, [1e300, 1, 2, 3, 4]), (np.eye(2), 1e150, 1e151)],
+    ],
+    ids=["empty", "zero rows", "no unknowns", "free", "tiny", "huge", "far bounds"],
+)
+def test_hard_numbers_neither_raise_nor_give_nan(name, levels):
+    with np.errstate(all="ignore"):
+        answer = make_solver(name).solve(levels)
+    assert np.isfinite(answer.x).all()
+    assert len(answer.levels) == len(levels)
+
+
+@pytest.mark.parametrize(
+    ("levels", "message"),
+    [
+        ([(np.eye(2), [0, 0], [1, 1]), (np.eye(3), [0] * 3, [1] * 3)], "level 1: A has 3 columns, level 0 has 2"),
+        ([(np.eye(2), [0, 2], [1, 1])], "level 0, row 1: lower 2 is above upper 1"),
+        ([(np.eye(2), [0, np.nan], [1, 1])], "level 0, row 1: lower is nan"),
+        ([(np.eye(2), [0, 0], [1, -np.inf])], "level 0, row 1: upper is -inf"),
+        ([(np.eye(2), [0, np.inf], [1, np.inf])], "level 0, row 1: lower is inf"),
+        ([(np.eye(2), 0, 1), (np.array([[1, np.inf], [0, 0]]), 0, 1)], "level 1, row 0: A is not finite"),
+        ([(np.eye(2), [0, 0, 0], [1, 1])], r"level 0: lower has shape \(3,\), expected \(2,\)"),
+        ([(np.ones(2), 0, 1)], r"level 0: A has shape \(2,\)"),
+        ([(np.eye(2), 0, 1, [1, -1])], "level 0, row 1: weight is -1"),
+        ([np.eye(2)], "level 0: expected a Level or a tuple"),
+        ([], "at least one level"),
+    ],
+)
+@pytest.mark.parametrize("name", SOLVERS)
+def test_bad_levels_are_errors_by_level_and_row(name, levels, message):
+    with pytest.raises(WbcError, match=message):
+        make_solver(name).solve(levels)
+
+
+def test_a_level_is_checked_once_and_cannot_be_changed():
+    with pytest.raises(WbcError, match="level 'cones', row 1: lower 3 is above upper 2"):
+        Level(np.eye(2), [0, 3], [1, 2], name="cones")
+    A = np.eye(2)
+    level = Level(A, 0.0, 1.0)
+    A[0, 0] = 5.0
+    assert level.A[0, 0] == 1.0
+    with pytest.raises(ValueError, match="read-only"):
+        level.lower[0] = 3.0
+
+
+def test_an_unknown_solver_is_told_the_nearest():
+    with pytest.raises(WbcError, match=r"no solver 'hierarchic-qp'; did you mean 'hierarchical-qp'"):
+        make_solver("hierarchic-qp")
+    with pytest.raises(WbcError, match=r"no QP solver 'dapq'; did you mean 'daqp'"):
+        make_solver("sequential-qp", qp="dapq")
+    with pytest.raises(WbcError, match=r"ratio is 0\.5"):
+        make_solver("weighted-qp", ratio=0.5)
+
+
+def test_a_qp_solver_is_only_imported_when_asked_for():
+    code = "import wbc.solvers as s, sys; s.HierarchicalQP(); s.NullSpace(); assert 'qpsolvers' not in sys.modules"
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+class Steepest:
+    """A user's solver, in a page: gradient steps on the sum of all squared violations."""
+
+    def solve(self, levels, *, validate=True):
+        """Solve a hierarchy."""
+        began = perf_counter()
+        hierarchy = Hierarchy.of(levels, validate)
+        A, lower, upper = hierarchy.scaled()
+        x = np.zeros(A.shape[1])
+        for _ in range(500):
+            value = A @ x
+            x = x - A.T @ (value - np.clip(value, lower, upper)) / np.linalg.norm(A, 2) ** 2
+        return grade(hierarchy, x, iterations=500, time=perf_counter() - began, ranks=[0] * len(hierarchy))
+
+
+def test_a_user_writes_a_solver_in_a_page():
+    answer = Steepest().solve([Level(np.eye(2), [0, 0], [1, 1]), Level(np.ones((1, 2)), 1.5, 1.5)])
+    assert isinstance(answer, Answer)
+    assert answer.status == "optimal"
+    np.testing.assert_allclose(answer.x, [0.75, 0.75], atol=1e-6)
+
+
+@pytest.mark.parametrize("qp", ["osqp", "piqp", "clarabel", "proxqp", "daqp"])
+def test_any_qp_solver_by_name(qp):
+    pytest.importorskip({"proxqp": "proxsuite"}.get(qp, qp))
+    exact = make_solver("hierarchical-qp")
+    for kind in ("feasible", "infeasible"):
+        for seed in (1, 2, 3):
+            levels = inequalities(kind, seed)
+            expected = exact.solve(levels)
+            answer = make_solver("sequential-qp", qp=qp).solve(levels)
+            for mine, best in zip(answer.levels, expected.levels, strict=True):
+                np.testing.assert_allclose(mine.cost, best.cost, atol=1e-4 * (1 + best.cost), err_msg=f"{kind} {seed}")

@@ -1,0 +1,63 @@
+"""The numbers of ETH example 2.9.1, and damping."""
+
+import numpy as np
+import pytest
+
+from wbc.errors import WbcError
+from wbc.solvers import HierarchicalQP, NullSpace, SequentialQP
+
+J_E = 0.5 * np.array([[0.0, -np.sqrt(3.0), -np.sqrt(3.0)], [-4.0, -3.0, -1.0]])  # ETH (2.224)
+W_E = np.ones(2)  # ETH (2.223)
+J_J = np.eye(2, 3)  # ETH (2.227)
+EXACT = [NullSpace(), HierarchicalQP(), SequentialQP()]
+
+
+@pytest.mark.parametrize("solver", EXACT, ids=lambda solver: type(solver).__name__)
+def test_eth_2_9_1(solver):
+    """Single task (2.225), stacked (2.230)-(2.233), prioritised (2.238)-(2.240), and the errors (2.234), (2.235)."""
+    end_effector, joints = (J_E, W_E, W_E), (J_J, np.zeros(2), np.zeros(2))
+
+    single = solver.solve([end_effector]).x
+    np.testing.assert_allclose(single, [0.069, -0.560, -0.595], atol=5e-4)
+    np.testing.assert_allclose(J_E @ single, W_E, atol=1e-12)
+    np.testing.assert_allclose(np.sum((J_J @ single) ** 2), 0.319, atol=5e-4)
+
+    stack = solver.solve([(np.vstack([J_E, J_J]), np.r_[W_E, 0, 0], np.r_[W_E, 0, 0])]).x
+    np.testing.assert_allclose(stack, [-0.133, -0.067, -1.132], atol=5e-4)
+    np.testing.assert_allclose(np.sum((W_E - J_E @ stack) ** 2), 0.0059, atol=5e-5)
+    np.testing.assert_allclose(np.sum((J_J @ stack) ** 2), 0.0223, atol=5e-5)
+
+    answer = solver.solve([end_effector, joints])
+    np.testing.assert_allclose(answer.x, [-0.169, -0.085, -1.070], atol=5e-4)
+    np.testing.assert_allclose(answer.levels[0].cost, 0.0, atol=1e-12)
+    np.testing.assert_allclose(answer.levels[1].cost ** 2, 0.036, atol=5e-4)
+
+
+def test_damping_is_the_damped_pseudo_inverse():
+    """ETH (2.207): Aᵀ (A Aᵀ + λ² I)⁻¹ b, also for rows of low rank."""
+    rng = np.random.default_rng(1)
+    for A in (rng.standard_normal((4, 7)), rng.standard_normal((4, 2)) @ rng.standard_normal((2, 7))):
+        b = rng.standard_normal(4)
+        expected = A.T @ np.linalg.solve(A @ A.T + 0.3**2 * np.eye(4), b)
+        np.testing.assert_allclose(NullSpace(damping=0.3).solve([(A, b, b)]).x, expected, atol=1e-12)
+
+
+def test_damping_bounds_x_near_a_singularity():
+    A = np.diag([1.0, 1e-6])
+    b = np.ones(2)
+    assert np.abs(NullSpace().solve([(A, b, b)]).x).max() > 1e5
+    assert np.abs(NullSpace(damping=0.1).solve([(A, b, b)]).x).max() < 6
+
+
+def test_a_negative_damping_is_refused():
+    with pytest.raises(WbcError, match="damping is -1"):
+        NullSpace(damping=-1)
+
+
+def test_violated_inequalities_are_named():
+    levels = [(np.eye(2), [-1, -1], [1, 1]), (np.eye(2), [3.0, 0.5], [3.0, 0.5])]
+    answer = NullSpace().solve(levels)
+    np.testing.assert_allclose(answer.x, [3.0, 0.5])
+    assert answer.status == "violated"
+    assert answer.levels[0].violated == (0,)
+    assert NullSpace().solve([levels[0], (np.eye(2), [0.5, 0.5], [0.5, 0.5])]).status == "optimal"

@@ -1,0 +1,174 @@
+"""Contacts: that they stay, what they push with, and how that enters the equation of motion."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import tasks
+import wbc
+from tests.tasks.motions import CLOSE, Moving, residual, rotvec
+
+SQUARE = [[0.1, 0.05], [0.1, -0.05], [-0.1, 0.05], [-0.1, -0.05]]
+CONTACTS = {
+    "points": ("quadruped", lambda: (wbc.PointContact("LF_foot"), wbc.PointContact("RH_foot"))),
+    "sole": ("humanoid", lambda: (wbc.SurfaceContact("left_foot", corners=SQUARE),)),
+    "corner forces": ("humanoid", lambda: (wbc.SurfaceContact("left_foot", corners=SQUARE, forces="corners"),)),
+    "point on body": ("quadruped", lambda: (wbc.PointContact("LF_foot", on="RF_thigh"),)),
+    "sole on body": ("humanoid", lambda: (wbc.SurfaceContact("left_foot", corners=SQUARE, on="right_shank"),)),
+    "mixed": (
+        "humanoid",
+        lambda: (
+            wbc.PointContact("right_hand", normal=(0, 1, 0)),
+            wbc.SurfaceContact("left_foot", corners=SQUARE, forces="corners"),
+            wbc.PointContact("left_hand", on="right_thigh"),
+            wbc.SurfaceContact("right_foot", corners=SQUARE),
+        ),
+    ),
+    "on the arm": ("arm", lambda: (wbc.SurfaceContact("tool", corners=SQUARE, on="link_1"), wbc.PointContact("link_5"))),
+}
+
+
+@pytest.mark.parametrize("kind", CONTACTS)
+def test_contact_motion_is_the_acceleration_of_the_contact_against_what_it_touches(kind: str) -> None:
+    name, make = CONTACTS[kind]
+    moving, contacts = Moving(name, 31), make()
+    robot = moving.robot
+    expected = []
+    for contact in contacts:
+        turn = np.eye(3) if contact.on is None else robot.pose(contact.on)[:3, :3].copy()
+        rate, second = moving.frame_rates(contact.frame, None, contact.on)
+        world = np.r_[turn @ second[:3] + 20.0 * turn @ rate[:3], turn @ second[3:] + 20.0 * turn @ rate[3:]]
+        expected.append(world[: contact.rows])
+    assert np.allclose(residual(tasks.ContactMotion(), moving, contacts), np.concatenate(expected), **CLOSE)
+
+
+@pytest.mark.parametrize("kind", CONTACTS)
+def test_contacts_are_pulled_back_to_where_they_closed(kind: str) -> None:
+    name, make = CONTACTS[kind]
+    moving, contacts = Moving(name, 32), make()
+    robot = moving.robot
+    free = residual(tasks.ContactMotion(wbc.Gains(kp=0.0, kd=3.0)), moving, contacts)
+    anchors = [contact.place(robot) for contact in contacts]
+    robot.update(robot.integrate(moving.q, moving.rng.normal(size=robot.nv), 0.1), moving.v)
+    moving.q = robot.q
+    free = residual(tasks.ContactMotion(wbc.Gains(kp=0.0, kd=3.0)), moving, contacts)
+    variables = wbc.Variables(robot, contacts)
+    variables.anchors = anchors
+    A, b = tasks.ContactMotion(wbc.Gains(kp=50.0, kd=3.0)).matrices(robot, variables)
+    pull = A[:, : robot.nv] @ moving.vdot - b - free
+    expected = []
+    for contact, anchor in zip(contacts, anchors, strict=True):
+        base = np.eye(4) if contact.on is None else robot.pose(contact.on)
+        desired, pose = base @ anchor, robot.pose(contact.frame)
+        error = np.r_[desired[:3, 3] - pose[:3, 3], rotvec(desired[:3, :3] @ pose[:3, :3].T)]
+        expected.append(-50.0 * error[: contact.rows])
+    assert np.allclose(pull, np.concatenate(expected), atol=1e-9)
+    assert len(tasks.ContactMotion().row_names(robot, variables)) == len(b)
+
+
+@pytest.mark.parametrize("kind", CONTACTS)
+def test_equation_of_motion_is_inverse_dynamics_with_forces(kind: str) -> None:
+    """M v̇ + h = Sᵀτ + Jᵀf: f pushes on the contact, and as much back on the body that it touches."""
+    name, make = CONTACTS[kind]
+    moving, contacts = Moving(name, 33), make()
+    robot = moving.robot
+    variables = wbc.Variables(robot, contacts)
+    x = moving.rng.normal(size=variables.n) * 10
+    A, b = tasks.EquationOfMotion().matrices(robot, variables)
+    vdot, f, tau = x[variables.acceleration], x[variables.force], x[variables.torque]
+    needed = robot.inverse_dynamics(moving.q, moving.v, vdot)
+    given = np.zeros(robot.nv)
+    given[robot.actuated] = tau
+    for contact in contacts:
+        force = f[variables.force_of(contact.name)]
+        place = robot.pose(contact.frame)
+        pushes = [(place[:3, 3], force[:3], force[3:] if len(force) == 6 else np.zeros(3))]
+        if contact.size > 6:  # at corners
+            pushes = [
+                (place[:3, :3] @ corner + place[:3, 3], force[3 * k : 3 * k + 3], np.zeros(3))
+                for k, corner in enumerate(contact.corners)
+            ]
+        for point, push, torque in pushes:
+            for frame, sign in ((contact.frame, 1.0), (contact.on, -1.0)):
+                if frame is None:
+                    continue
+                J, arm = robot.jacobian(frame), point - robot.pose(frame)[:3, 3]
+                given += sign * (J[:3].T @ push + J[3:].T @ (np.cross(arm, push) + torque))
+    assert np.allclose(A @ x - b, needed - given, atol=1e-8 * np.abs(needed).max())
+
+
+@pytest.mark.parametrize("forces", ("wrench", "corners"))
+def test_contact_force_is_the_force_or_wrench_that_was_asked_for(forces: str) -> None:
+    moving = Moving("humanoid", 34)
+    robot = moving.robot
+    sole = wbc.SurfaceContact("left_foot", corners=SQUARE, forces=forces)
+    hand = wbc.PointContact("right_hand", name="hand")
+    variables = wbc.Variables(robot, (hand, sole))
+    wanted = moving.rng.normal(size=6) * 100
+    x = moving.rng.normal(size=variables.n) * 10
+    f = x[variables.force]
+    wrench = f[3:9]
+    if forces == "corners":
+        arms = sole.corners @ robot.pose("left_foot")[:3, :3].T
+        parts = f[3:].reshape(-1, 3)
+        wrench = np.r_[parts.sum(axis=0), np.cross(arms, parts).sum(axis=0)]
+    for contact, target, axes, expected in (
+        ("left_foot", wanted, None, wrench - wanted),
+        ("left_foot", wanted[:3], None, wrench[:3] - wanted[:3]),
+        ("left_foot", lambda t: wanted, ("z", "rx"), (wrench - wanted)[[2, 3]]),
+        ("left_foot", wanted[:3], "zx", (wrench - wanted)[[2, 0]]),
+        ("hand", lambda t: (1.0, 2.0, 3.0), None, f[:3] - [1.0, 2.0, 3.0]),
+        ("hand", wanted[:3], "y", f[[1]] - wanted[[1]]),
+    ):
+        task = tasks.ContactForce(contact, target, axes)
+        A, b = task.matrices(robot, variables)
+        assert np.allclose(A @ x - b, expected, atol=1e-9)
+        assert len(task.row_names(robot, variables)) == len(b)
+        assert contact in repr(task)
+    task = tasks.ContactForce("hand", wanted[:3])
+    task.target = np.zeros(3)
+    assert not task.matrices(robot, variables)[1].any()
+    open_hand = wbc.Variables(robot, (sole,))
+    A, b = task.matrices(robot, open_hand)
+    assert A.shape == (0, open_hand.n) and b.shape == (0,)
+    for bad in (tasks.ContactForce("hand", wanted), tasks.ContactForce("left_foot", wanted[:3], ("rx",))):
+        with pytest.raises(wbc.WbcError, match="force of .*axes"):
+            bad.matrices(robot, variables)
+
+
+def test_mistakes_are_named() -> None:
+    robot = wbc.load("quadruped", "numpy")
+    foot = wbc.PointContact("LF_foot")
+    with pytest.raises(wbc.WbcError, match="force of LF_fot: no contact .*did you mean 'LF_foot'"):
+        wbc.Controller(
+            robot,
+            wbc.Stack(tasks.EquationOfMotion() / tasks.ContactMotion() / tasks.ContactForce("LF_fot", (0, 0, 1)), [foot]),
+        )
+    with pytest.raises(wbc.WbcError, match="axis"):
+        tasks.ContactForce("LF_foot", (0, 0, 1), ("z", "q"))
+    with pytest.raises(wbc.WbcError, match="target"):
+        tasks.ContactForce("LF_foot", (0, 1))
+    with pytest.raises(wbc.WbcError, match="kp and kd must be numbers"):
+        tasks.ContactMotion(wbc.Gains(kp=np.ones(3)))
+    for options, words in (
+        ({"friction": -0.1}, "friction"),
+        ({"friction": np.inf}, "friction"),
+        ({"minimum": 5.0, "maximum": 1.0}, "minimum <= maximum"),
+        ({"normal": (0, 0, 0)}, "direction"),
+        ({"normal": (0, 1)}, "direction"),
+    ):
+        with pytest.raises(wbc.WbcError, match=f"LF_foot.*{words}"):
+            wbc.PointContact("LF_foot", **options)
+    for corners, words in ((((0, 0), (1, 0)), "three or more"), (((0, 0), (1, 0), (2, 0)), "on a line"), ((), "corners")):
+        with pytest.raises(wbc.WbcError, match=words):
+            wbc.SurfaceContact("LF_foot", corners=corners)
+    with pytest.raises(wbc.WbcError, match="'wrench' or 'corners'"):
+        wbc.SurfaceContact("LF_foot", corners=SQUARE, forces="point")
+
+
+def test_what_contacts_are_made_of_is_copied() -> None:
+    normal, corners = np.array([0.0, 0.0, 2.0]), np.array(SQUARE)
+    point, sole = wbc.PointContact("a", normal=normal), wbc.SurfaceContact("b", corners=corners)
+    normal[:], corners[:] = 1.0, 7.0
+    assert np.array_equal(point.normal, (0, 0, 1)) and np.array_equal(sole.corners[:, :2], SQUARE)

@@ -1,0 +1,280 @@
+"""Contacts: where the robot touches something, which forces can be exerted there, and which motion is held still."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from typing import Literal
+
+import numpy as np
+
+from wbc.arrays import Array, ArrayLike
+from wbc.dynamics.base import Dynamics
+from wbc.errors import WbcError, show
+from wbc.geometry import so3
+from wbc.wrench_cone import force_cone, wrench_cone
+
+
+class Contact(ABC):
+    """A place where the robot touches the ground, or another body of its own.
+
+    Args:
+        frame: of the robot, at the contact.
+        friction: coefficient of Coulomb friction.
+        normal: the direction in which the contact pushes; see the subclasses for its axes.
+        minimum: least normal force while the contact is closed, N.
+        maximum: greatest normal force, N.
+        on: a frame of the robot that is touched; None: the ground. The force on it is the opposite one.
+        name: of the contact; None: that of the frame.
+    """
+
+    size: int
+    """Number of force variables."""
+    rows: int
+    """Number of motions that are held still."""
+
+    def __init__(
+        self,
+        frame: str,
+        friction: float = 0.6,
+        *,
+        normal: ArrayLike = (0.0, 0.0, 1.0),
+        minimum: float = 0.0,
+        maximum: float = math.inf,
+        on: str | None = None,
+        name: str | None = None,
+    ) -> None:
+        self.frame, self.on = frame, on
+        self.name = frame if name is None else name
+        if not (isinstance(friction, int | float | np.floating) and 0 <= friction < math.inf):
+            raise WbcError(f"contact {self.name!r}: friction = {show(friction)} must be a number, zero or more")
+        if not 0 <= minimum <= maximum:
+            raise WbcError(f"contact {self.name!r}: 0 <= minimum <= maximum does not hold: {minimum}, {maximum}")
+        direction = np.array(normal, dtype=float)
+        if direction.shape != (3,) or not np.isfinite(direction).all() or not direction.any():
+            raise WbcError(f"contact {self.name!r}: normal = {show(normal)} must be a direction, three numbers")
+        self.friction, self.minimum, self.maximum = float(friction), float(minimum), float(maximum)
+        self.normal: Array = direction / np.linalg.norm(direction)
+        self.normal.flags.writeable = False
+
+    @abstractmethod
+    def motion(self, robot: Dynamics) -> tuple[Array, Array]:
+        """Jacobian, shape (rows, nv), and bias J̇v, shape (rows,), of what the contact holds still, world axes."""
+
+    @abstractmethod
+    def spread(self, robot: Dynamics, J: Array) -> Array:
+        """The Jacobian that maps the contact's force variables to joints, shape (size, nv), from that of the motion."""
+
+    @abstractmethod
+    def cone(self, robot: Dynamics, sides: int) -> Array:
+        """C with C f ≤ 0 for every force the contact can exert; shape (facets, size)."""
+
+    @abstractmethod
+    def normals(self, robot: Dynamics) -> Array:
+        """n with normal force n · f; shape (size,)."""
+
+    @abstractmethod
+    def place(self, robot: Dynamics) -> Array:
+        """Where the contact is now against what it touches: a pose, shape (4, 4)."""
+
+    @abstractmethod
+    def error(self, robot: Dynamics, anchor: Array) -> Array:
+        """How far, desired minus measured, the contact is from a place; shape (rows,), world axes."""
+
+    @abstractmethod
+    def wrench(self, robot: Dynamics, force: Array) -> Array:
+        """The force variables as a force, shape (3,), or a wrench at the frame's origin, shape (6,), world axes."""
+
+    @abstractmethod
+    def margin(self, robot: Dynamics, force: Array, sides: int) -> float:
+        """How far inside what can be exerted the force variables are, N; negative is outside."""
+
+    plain = False
+    """Whether it is a point that touches the ground: computed with others of its kind at once."""
+
+    constant_cone = False
+    """Whether `cone` is the same in every state."""
+
+    def _against(self, robot: Dynamics) -> tuple[Array, Array]:
+        """Jacobian and bias of the frame's motion against what it touches: six rows, world axes."""
+        J, bias = robot.jacobian(self.frame), robot.jacobian_bias(self.frame)
+        if self.on is None:
+            return J, bias
+        # against the point of the other body that is at the contact now, p_on + r; the acceleration is the one seen from
+        # that body: without its centrifugal and (should the contact drift) Coriolis acceleration
+        r = robot.pose(self.frame)[:3, 3] - robot.pose(self.on)[:3, 3]
+        J_on, bias_on = robot.jacobian(self.on).copy(), robot.jacobian_bias(self.on).copy()
+        omega = robot.twist(self.on)[3:]
+        J_on[:3] -= so3.skew(r) @ J_on[3:]
+        drift = (J - J_on) @ robot.v
+        bias_on[:3] += np.cross(bias_on[3:], r) + np.cross(omega, np.cross(omega, r)) + 2.0 * np.cross(omega, drift[:3])
+        bias_on[3:] += np.cross(omega, drift[3:])
+        return J - J_on, bias - bias_on
+
+    def __repr__(self) -> str:
+        where = f" on {self.on!r}" if self.on else ""
+        return f"{type(self).__name__}({self.frame!r}{where}, friction={self.friction:g})"
+
+
+class PointContact(Contact):
+    """A point that can push and rub, but not turn: three forces, in world axes.
+
+    The normal is in world axes, or in the axes of `on` where the contact is on another body.
+    """
+
+    size = rows = 3
+
+    def __init__(
+        self,
+        frame: str,
+        friction: float = 0.6,
+        *,
+        normal: ArrayLike = (0.0, 0.0, 1.0),
+        minimum: float = 0.0,
+        maximum: float = math.inf,
+        on: str | None = None,
+        name: str | None = None,
+    ) -> None:
+        super().__init__(frame, friction, normal=normal, minimum=minimum, maximum=maximum, on=on, name=name)
+        self.constant_cone = self.plain = on is None
+        self._cones: dict[int, Array] = {}
+
+    def motion(self, robot: Dynamics) -> tuple[Array, Array]:
+        """See `Contact`."""
+        J, bias = self._against(robot)
+        return J[:3], bias[:3]
+
+    def spread(self, robot: Dynamics, J: Array) -> Array:
+        """See `Contact`."""
+        return J
+
+    def normals(self, robot: Dynamics) -> Array:
+        """See `Contact`."""
+        if self.on is None:
+            return self.normal
+        return np.asarray(robot.pose(self.on)[:3, :3] @ self.normal)
+
+    def cone(self, robot: Dynamics, sides: int) -> Array:
+        """A pyramid inside the cone of friction; see `Contact`."""
+        C = self._cones.get(sides)
+        if C is None:
+            C = self._cones[sides] = force_cone(self.normal, self.friction, sides)
+        return C if self.on is None else np.asarray(C @ robot.pose(self.on)[:3, :3].T)
+
+    def place(self, robot: Dynamics) -> Array:
+        """See `Contact`."""
+        pose = robot.pose(self.frame)
+        return pose if self.on is None else np.linalg.solve(robot.pose(self.on), pose)
+
+    def error(self, robot: Dynamics, anchor: Array) -> Array:
+        """See `Contact`."""
+        desired = anchor if self.on is None else robot.pose(self.on) @ anchor
+        return np.asarray(desired[:3, 3] - robot.pose(self.frame)[:3, 3])
+
+    def wrench(self, robot: Dynamics, force: Array) -> Array:
+        """See `Contact`."""
+        return force
+
+    def margin(self, robot: Dynamics, force: Array, sides: int) -> float:
+        """Of the true cone, whatever the sides; see `Contact`."""
+        n = self.normals(robot)
+        normal = float(n @ force)
+        return min(self.friction * normal - float(np.linalg.norm(force - normal * n)), normal)
+
+
+class SurfaceContact(Contact):
+    """A flat sole: it can push anywhere within its corners, and neither slides nor tilts nor turns.
+
+    Its normal is in the axes of the frame (z, where none is given). The forces it can exert are those of its corners,
+    each with friction: this bounds the centre of pressure to the polygon and the yaw moment as well.
+
+    Args:
+        frame: of the robot, on the sole.
+        friction: coefficient of Coulomb friction.
+        corners: of the sole in the frame, m, shape (n, 2) or (n, 3), n ≥ 3.
+        forces: "wrench": the variables are force and torque at the frame's origin (6); "corners": a force at each
+            corner (3 n); world axes. Both allow the same wrenches.
+    """
+
+    size, rows = 6, 6
+
+    def __init__(
+        self,
+        frame: str,
+        friction: float = 0.6,
+        corners: ArrayLike = (),
+        *,
+        forces: Literal["wrench", "corners"] = "wrench",
+        normal: ArrayLike = (0.0, 0.0, 1.0),
+        minimum: float = 0.0,
+        maximum: float = math.inf,
+        on: str | None = None,
+        name: str | None = None,
+    ) -> None:
+        super().__init__(frame, friction, normal=normal, minimum=minimum, maximum=maximum, on=on, name=name)
+        given = np.array(corners, dtype=float)
+        if given.ndim != 2 or given.shape[1] not in (2, 3) or len(given) < 3 or not np.isfinite(given).all():
+            raise WbcError(
+                f"contact {self.name!r}: corners must be three or more points, shape (n, 2) or (n, 3), not {given.shape}"
+            )
+        if given.shape[1] == 2:
+            given = np.column_stack([given, np.zeros(len(given))])
+        if np.linalg.matrix_rank(given - given[0], tol=1e-6) < 2:
+            raise WbcError(f"contact {self.name!r}: its corners lie on a line; a surface needs three that do not")
+        if forces not in ("wrench", "corners"):
+            raise WbcError(f"contact {self.name!r}: forces = {show(forces)} must be 'wrench' or 'corners'")
+        self.corners: Array = given
+        self.corners.flags.writeable = False
+        self.forces = forces
+        if forces == "corners":
+            self.size = 3 * len(given)
+        self._cones: dict[int, Array] = {}
+
+    def motion(self, robot: Dynamics) -> tuple[Array, Array]:
+        """See `Contact`."""
+        return self._against(robot)
+
+    def _grasp(self, robot: Dynamics) -> Array:
+        """G with wrench = G f of the corners' forces, shape (6, 3 n)."""
+        arms = self.corners @ robot.pose(self.frame)[:3, :3].T
+        return np.vstack([np.tile(np.eye(3), len(arms)), np.hstack([so3.skew(arm) for arm in arms])])
+
+    def spread(self, robot: Dynamics, J: Array) -> Array:
+        """See `Contact`."""
+        return J if self.forces == "wrench" else np.asarray(self._grasp(robot).T @ J)
+
+    def normals(self, robot: Dynamics) -> Array:
+        """See `Contact`."""
+        n = robot.pose(self.frame)[:3, :3] @ self.normal
+        return np.concatenate([n, np.zeros(3)]) if self.forces == "wrench" else np.tile(n, len(self.corners))
+
+    def cone(self, robot: Dynamics, sides: int) -> Array:
+        """All facets of the cone of wrenches, or the corners' pyramids; see `Contact`."""
+        R = robot.pose(self.frame)[:3, :3]
+        C = self._cones.get(sides)
+        if C is None:
+            if self.forces == "wrench":
+                C = wrench_cone(self.corners, self.normal, self.friction, sides)
+            else:
+                C = np.kron(np.eye(len(self.corners)), force_cone(self.normal, self.friction, sides, push=True))
+            self._cones[sides] = C
+        turned: Array = (C.reshape(-1, 3) @ R.T).reshape(len(C), -1)  # each triple of columns from frame to world axes
+        return turned
+
+    def place(self, robot: Dynamics) -> Array:
+        """See `Contact`."""
+        pose = robot.pose(self.frame)
+        return pose if self.on is None else np.linalg.solve(robot.pose(self.on), pose)
+
+    def error(self, robot: Dynamics, anchor: Array) -> Array:
+        """See `Contact`."""
+        desired, pose = anchor if self.on is None else robot.pose(self.on) @ anchor, robot.pose(self.frame)
+        return np.concatenate([desired[:3, 3] - pose[:3, 3], so3.log(desired[:3, :3] @ pose[:3, :3].T)])
+
+    def wrench(self, robot: Dynamics, force: Array) -> Array:
+        """See `Contact`."""
+        return force if self.forces == "wrench" else np.asarray(self._grasp(robot) @ force)
+
+    def margin(self, robot: Dynamics, force: Array, sides: int) -> float:
+        """Of the pyramids with that many sides; see `Contact`."""
+        return float(min(-(self.cone(robot, sides) @ force).max(), self.normals(robot) @ force))

@@ -1,0 +1,190 @@
+"""The controller: a state in, joint torques out. Read this file first.
+
+A tick: the robot is put in its state, every task of the stack gives its rows in x = (v̇, f, τ), what the equation of motion
+fixes is eliminated, a solver resolves the conflicts level by level, and the solution says what came of it.
+"""
+
+from __future__ import annotations
+
+import warnings
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from wbc.arrays import Array, ArrayLike
+from wbc.assembly import Assembly, Part
+from wbc.dynamics.base import Dynamics
+from wbc.errors import WbcError, WbcWarning, show
+from wbc.fallback import fallback_torque
+from wbc.metric import LeastTorqueByInverseMass
+from wbc.problem import Variables
+from wbc.reduction import Reduction
+from wbc.solution import Solution, Times
+from wbc.solvers import make_solver
+from wbc.solvers.answer import Answer
+from wbc.stack import Stack
+from wbc.task import Task
+
+
+class Controller:
+    """Computes joint torques that make a robot do what a stack says.
+
+    Args:
+        robot: of `wbc.load`; the controller works on a copy of it.
+        stack: what to do. It may be changed while the controller runs: weights, targets, contacts.
+        solver: how conflicts are resolved: "hierarchical-qp", "sequential-qp", "nullspace", "weighted-qp",
+            "operational-space", or an object with a `solve(levels)`.
+        period: between ticks, s; tasks with a discrete-time limit (joint limits, torque rates) need it.
+        deadline: s that a tick may take; the solver stops in time and returns its best point so far, and a tick that is
+            late all the same says so. None: no bound.
+
+    Attributes:
+        robot: its own copy, in the state of the last tick.
+        stack: what it was given.
+        solver: the solver object.
+    """
+
+    def __init__(
+        self,
+        robot: Dynamics,
+        stack: Stack,
+        solver: str | Any = "hierarchical-qp",  # noqa: ANN401  anything with a solve(levels)
+        *,
+        period: float = 1e-3,
+        deadline: float | None = None,
+    ) -> None:
+        if not isinstance(robot, Dynamics):
+            raise WbcError(f"a controller needs a robot of wbc.load, not {show(robot)}")
+        if not isinstance(stack, Stack):
+            raise WbcError(f"a controller needs a wbc.Stack, not {show(stack)}; wrap the tasks: wbc.Stack(tasks, contacts)")
+        if not 0 < period < np.inf or (deadline is not None and not deadline > 0):
+            raise WbcError(f"period = {period} and deadline = {deadline} must be positive times in s")
+        self.robot, self.stack, self.period, self.deadline = robot.copy(), stack, float(period), deadline
+        self.solver = make_solver(solver) if isinstance(solver, str) else solver
+        if not callable(getattr(self.solver, "solve", None)):
+            raise WbcError(f"solver = {show(solver)} has no solve(levels)")
+        # Operational-space control is the same problem with one level more: least torque in the metric of the inverse mass.
+        metric = [(LeastTorqueByInverseMass(),)] if getattr(self.solver, "dynamically_consistent", False) else []
+        self._levels: list[tuple[Task, ...]] = [*stack.levels, *metric]
+        names = [contact.name for contact in stack.contacts]
+        for contact in stack.contacts:
+            for frame in (contact.frame, contact.on):
+                if frame is not None:
+                    self.robot._find(frame)
+        for task in stack:
+            task.check(self.robot, names)
+        self._before: tuple[float, Array | None] = (-np.inf, None)  # time and torque of the last tick
+        self._earlier: Array | None = None  # the torque of the last tick at another time
+        self._last: Solution | None = None
+        self._lay_out()
+        self._warn_of_ignored_inequalities()
+
+    def _lay_out(self) -> None:
+        """For other contacts than before: new variables."""
+        self._variables = Variables(self.robot, self.stack.support.closed)
+        self._variables.period = self.period
+        reduction = Reduction(self.robot, self._variables)
+        self._assembly = Assembly(self._levels, self.stack, reduction, self._variables)
+
+    def reset(self) -> None:
+        """Forgets the past: places that are held, ramps, the last torque, the solver's last active set."""
+        self.stack.reset()
+        self._before, self._earlier, self._last = (-np.inf, None), None, None
+        if hasattr(self.solver, "reset"):
+            self.solver.reset()
+
+    def step(self, q: ArrayLike, v: ArrayLike, t: float = 0.0) -> Solution:
+        """One tick. The same input twice gives the same output.
+
+        Args:
+            q: configuration, shape (nq,).
+            v: velocity, shape (nv,).
+            t: time, s; targets that move, ramps and fades are functions of it.
+
+        Returns:
+            The torques and all that is known about them.
+
+        Raises:
+            WbcError: q, v or t is not what it should be. A hard state raises nothing.
+        """
+        began = perf_counter()
+        robot, support = self.robot, self.stack.support
+        robot.update(q, v)
+        time = float(t)
+        if not abs(time) < np.inf:
+            raise WbcError(f"t = {show(t)} must be a finite time in s")
+        if time != self._before[0]:
+            self._earlier = self._before[1]
+        self.stack.advance(time)
+        if support.advance(time, robot, self._borne):
+            self._lay_out()
+        variables = self._variables
+        variables.time, variables.last_torque = time, self._earlier
+        variables.ceilings = support.ceilings
+        variables.anchors = support.anchors
+        M, h, Jc = robot.mass_matrix, robot.bias, variables.contact_jacobian(robot)
+        known = perf_counter()
+        parts = self._assembly.parts(robot)
+        built = perf_counter()
+        if self.deadline is not None:
+            self._bound(self.deadline - (built - began))
+        X, answer = self._solve(parts, M, h, Jc)
+        solved = perf_counter()
+        x = X[:, 0] + X[:, 1:].dot(answer.x) if answer is not None else X[:, 0]
+        failed = answer is None or answer.status == "failed" or not abs(float(x.dot(x))) < np.inf
+        if failed:
+            x = x.copy() if np.isfinite(x).all() else np.zeros(variables.n)
+            x[variables.torque] = fallback_torque(robot, Jc)
+        solution = Solution(
+            robot=robot, variables=variables, parts=parts, x=x, answer=None if failed else answer, stack=self.stack
+        )
+        self._before = (time, solution.torque)
+        self._last = solution
+        ended = perf_counter()
+        solution.time = Times(known - began, built - known, solved - built, ended - began)
+        solution.late = self.deadline is not None and ended - began > self.deadline
+        return solution
+
+    def _borne(self) -> dict[str, float]:
+        """The normal force of each contact at the last tick, N."""
+        return {} if self._last is None else self._last.normal_forces
+
+    def _solve(self, parts: list[Part], M: Array, h: Array, Jc: Array) -> tuple[Array, Answer | None]:
+        """Eliminates and solves; the first equations are eliminated where no inequality of their level is in the way."""
+        assembly = self._assembly
+        for quick in (True, False) if assembly.speculate else (False,):
+            X, levels = assembly.reduce(parts, M, h, Jc, quick)
+            try:
+                answer = self.solver.solve(levels, validate=False)
+            except (ArithmeticError, np.linalg.LinAlgError, ValueError):  # a hard state ends in the fallback, not here
+                return X, None
+            if not quick or assembly.holds(answer):
+                assembly.speculate = quick or assembly.may_guess_again(parts, answer)
+                break
+        return X, answer
+
+    def _bound(self, seconds: float) -> None:
+        """Tells the solver how long it may take; what comes after it takes a tenth of a millisecond."""
+        if hasattr(self.solver, "deadline"):
+            self.solver.deadline = max(seconds - 1e-4, 1e-5)
+
+    def _warn_of_ignored_inequalities(self) -> None:
+        """Says once, by name, which inequalities the solver will not see."""
+        if not getattr(self.solver, "ignores_inequalities", False):
+            return
+        names = [task.name for task in self.stack if isinstance(task, Task) and (task.inequality or task.tolerance is not None)]
+        if names:
+            name = type(self.solver).__name__
+            warnings.warn(
+                f"{name} ignores inequalities, so these tasks have no effect: {', '.join(names)}; "
+                "the certificate of each solution says what is violated",
+                WbcWarning,
+                stacklevel=3,
+            )
+
+    def __str__(self) -> str:
+        counts = None
+        if self.robot.updates:
+            counts = {part.task.name: part.counts() for part in self._assembly.parts(self.robot)}
+        return f"{self.robot!r}\n{self.stack.describe(counts)}\nsolver: {type(self.solver).__name__}"

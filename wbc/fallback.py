@@ -1,0 +1,36 @@
+"""The torque of last resort: hold the weight, damp the joints, stay within the limits."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from wbc.arrays import Array
+from wbc.dynamics.base import Dynamics
+
+DAMPING = 0.5
+"""Joint damping, as a share of what would stop a joint in a tenth of a second (N m s/rad per kg m² of M's diagonal: 5)."""
+
+
+def fallback_torque(robot: Dynamics, Jc: Array) -> Array:
+    """Gravity compensation with joint damping, clipped to the torque limits.
+
+    What gravity asks of the base is spread over the closed contacts in the least-squares sense; the joints give the rest.
+
+    Args:
+        robot: updated.
+        Jc: contact Jacobian with generalized force Jcᵀ f, shape (nf, nv).
+
+    Returns:
+        Shape (na,).
+    """
+    unactuated = np.ones(robot.nv, dtype=bool)
+    unactuated[robot.actuated] = False
+    gravity = robot.gravity_force
+    force = np.zeros(len(Jc))
+    if len(Jc) and unactuated.any():
+        force = np.linalg.lstsq(Jc[:, unactuated].T, gravity[unactuated], rcond=1e-6)[0]
+    damping = 10.0 * DAMPING * np.diagonal(robot.mass_matrix)[robot.actuated]
+    torque = (gravity - Jc.T @ force)[robot.actuated] - damping * robot.v[robot.actuated]
+    limit = robot.limits.effort
+    clipped: Array = np.clip(np.nan_to_num(torque), -limit, limit)
+    return clipped

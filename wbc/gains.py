@@ -1,0 +1,76 @@
+"""Feedback gains of a task."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from wbc.arrays import Array, ArrayLike
+from wbc.errors import WbcError, show
+
+
+class Gains:
+    """Stiffness and damping of a task's error: acceleration = kp · error + kd · error rate.
+
+    Given as the frequency and damping ratio of the error's motion, kp = ω², kd = 2 ζ ω with ω = 2π f (ETH 3.79–3.80), they mean the
+    same whatever the control period is. Or give kp and kd themselves. Each is a number, or one number an axis.
+
+    Args:
+        frequency_hz: of the undamped motion, Hz.
+        damping_ratio: 1 is critical damping.
+        kp: 1/s² (in an impedance: N/m or N m/rad).
+        kd: 1/s (in an impedance: N s/m or N m s/rad); None: from `kp` and the damping ratio.
+
+    Attributes:
+        kp: number or array.
+        kd: number or array.
+    """
+
+    __slots__ = ("kd", "kp")
+
+    def __init__(
+        self,
+        frequency_hz: ArrayLike | None = None,
+        damping_ratio: ArrayLike = 1.0,
+        *,
+        kp: ArrayLike | None = None,
+        kd: ArrayLike | None = None,
+    ) -> None:
+        if (frequency_hz is None) == (kp is None and kd is None):
+            raise WbcError("give Gains either a frequency_hz, or kp (and kd)")
+        if frequency_hz is not None:
+            omega = 2.0 * math.pi * _not_negative("frequency_hz", frequency_hz)
+            stiffness, damping = omega**2, 2.0 * _not_negative("damping_ratio", damping_ratio) * omega
+        else:
+            stiffness = _not_negative("kp", 0.0 if kp is None else kp)
+            ratio = _not_negative("damping_ratio", damping_ratio)
+            damping = 2.0 * ratio * np.sqrt(stiffness) if kd is None else _not_negative("kd", kd)
+        self.kp: float | Array = _plain(stiffness)
+        self.kd: float | Array = _plain(damping)
+
+    def __repr__(self) -> str:
+        return f"Gains(kp={show(np.asarray(self.kp).tolist())}, kd={show(np.asarray(self.kd).tolist())})"
+
+    def check(self, size: int, whose: str) -> None:
+        """Raises if a gain by axis has another number of axes than the task it is for."""
+        for name, gain in (("kp", self.kp), ("kd", self.kd)):
+            if np.ndim(gain) and np.shape(gain) != (size,):
+                raise WbcError(f"{whose}: {name} has {np.size(gain)} values; it needs one, or {size}")
+
+
+def _not_negative(name: str, value: ArrayLike) -> Array:
+    try:
+        array = np.array(value, dtype=float)
+    except (TypeError, ValueError):
+        raise WbcError(f"{name} = {show(value)} is not a number") from None
+    if array.ndim > 1 or not np.isfinite(array).all() or (array < 0).any():
+        raise WbcError(f"{name} = {show(value)} must be zero or more, a number or one an axis")
+    return array
+
+
+def _plain(value: Array) -> float | Array:
+    if np.ndim(value) == 0:
+        return float(value)
+    value.flags.writeable = False
+    return value

@@ -1,0 +1,238 @@
+"""What tasks speak of: the decision variables x = (v̇, f, τ) of a tick, and rows of equations and inequalities in them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from wbc.arrays import Array, ArrayLike, IntArray
+from wbc.contact import Contact
+from wbc.dynamics.base import Dynamics
+from wbc.errors import WbcError, unknown_name
+
+Block = Array | IntArray | None
+"""The part of some rows that meets one of v̇, f, τ: a matrix, the indices of the entries that it picks, or nothing."""
+
+
+class Rows:
+    """Rows lower ≤ A x ≤ upper, A in its three blocks: equations where the bounds meet.
+
+    A block may be a matrix, shape (rows, entries), or an array of indices, shape (rows,), for rows that each pick one
+    entry, or None where it is zero.
+
+    Attributes:
+        lower: shape (rows,); -inf where there is no bound.
+        upper: shape (rows,); +inf where there is no bound.
+        acceleration: the columns of v̇.
+        force: the columns of f.
+        torque: the columns of τ.
+        weights: of each squared residual, shape (rows,); None: all 1.
+    """
+
+    __slots__ = ("acceleration", "force", "lower", "torque", "upper", "weights")
+
+    def __init__(
+        self,
+        lower: Array,
+        upper: Array,
+        acceleration: Block = None,
+        force: Block = None,
+        torque: Block = None,
+        weights: Array | None = None,
+    ) -> None:
+        self.lower, self.upper = lower, upper
+        self.acceleration, self.force, self.torque = acceleration, force, torque
+        self.weights = weights
+
+    @classmethod
+    def equal(
+        cls,
+        b: ArrayLike,
+        *,
+        acceleration: Block = None,
+        force: Block = None,
+        torque: Block = None,
+        weights: Array | None = None,
+    ) -> Rows:
+        """Equations A x = b.
+
+        Args:
+            b: shape (rows,).
+            acceleration: the columns of v̇: a matrix, or indices of v̇.
+            force: the columns of f.
+            torque: the columns of τ.
+            weights: of each squared residual, shape (rows,).
+        """
+        right = _vector(b)
+        return cls(right, right, acceleration, force, torque, weights)
+
+    @classmethod
+    def between(
+        cls,
+        lower: ArrayLike,
+        upper: ArrayLike,
+        *,
+        acceleration: Block = None,
+        force: Block = None,
+        torque: Block = None,
+        weights: Array | None = None,
+    ) -> Rows:
+        """Inequalities lower ≤ A x ≤ upper; the arguments are those of `equal`."""
+        return cls(_vector(lower), _vector(upper), acceleration, force, torque, weights)
+
+    def __len__(self) -> int:
+        return len(self.lower)
+
+    def matrix(self, variables: Variables) -> Array:
+        """A in full, shape (rows, variables.n)."""
+        A = np.zeros((len(self), variables.n))
+        for where, block in (
+            (variables.acceleration, self.acceleration),
+            (variables.force, self.force),
+            (variables.torque, self.torque),
+        ):
+            if block is None:
+                continue
+            if block.ndim == 1:
+                A[np.arange(len(self)), where.start + block] = 1.0
+            else:
+                A[:, where] = block
+        return A
+
+    def check(self, variables: Variables, whose: str) -> None:
+        """Raises a `WbcError` if a shape is wrong or a number is not one."""
+        count = len(self)
+        if self.upper.shape != (count,):
+            raise WbcError(f"{whose}: lower has shape {self.lower.shape}, upper {self.upper.shape}; they must be alike")
+        sizes = {"acceleration": variables.nv, "force": variables.nf, "torque": variables.na}
+        for name, size in sizes.items():
+            block = getattr(self, name)
+            if block is None:
+                continue
+            if block.ndim == 1:
+                if block.shape != (count,) or (count and not 0 <= block.min() <= block.max() < size):
+                    raise WbcError(f"{whose}: the {name} indices must be {count} numbers from 0 to {size - 1}")
+            elif block.shape != (count, size):
+                raise WbcError(f"{whose}: the {name} block has shape {block.shape}; it must be ({count}, {size})")
+            elif not np.isfinite(block).all():
+                raise WbcError(f"{whose}: the {name} block is not finite")
+        if np.isnan(self.lower).any() or np.isnan(self.upper).any() or (self.lower > self.upper).any():
+            raise WbcError(f"{whose}: a bound is not a number, or a lower bound is above its upper bound")
+        if self.weights is not None and (self.weights.shape != (count,) or not (self.weights >= 0).all()):
+            raise WbcError(f"{whose}: weights must be {count} numbers, zero or more")
+
+
+def _vector(values: ArrayLike) -> Array:
+    """Values as an array of one dimension; itself, where it is one."""
+    if type(values) is np.ndarray and values.ndim == 1:
+        return values
+    return np.atleast_1d(np.asarray(values, dtype=float))
+
+
+class Variables:
+    """The layout of x = (v̇, f, τ) (ETH 3.109), and what a tick knows beside the robot's state.
+
+    Args:
+        robot: whose v̇ and τ they are.
+        contacts: that exert forces now, in the order of f.
+
+    Attributes:
+        nv: entries of v̇.
+        nf: entries of f.
+        na: entries of τ.
+        n: entries of x.
+        acceleration: where v̇ stands in x.
+        force: where f stands in x.
+        torque: where τ stands in x.
+        contacts: those that exert forces now.
+        ceilings: the greatest normal force of each contact now, N: less than its maximum while it is made or broken.
+        anchors: where each contact was when it closed, a pose against what it touches; None: no place is held.
+        time: s.
+        period: between ticks, s.
+        last_torque: of the tick before, shape (na,); None at the first.
+    """
+
+    def __init__(self, robot: Dynamics, contacts: Iterable[Contact] = ()) -> None:
+        self.contacts = tuple(contacts)
+        self.nv, self.na = robot.nv, robot.na
+        self._slices: dict[str, slice] = {}
+        start = 0
+        for contact in self.contacts:
+            self._slices[contact.name] = slice(start, start + contact.size)
+            start += contact.size
+        self.nf = start
+        self.n = self.nv + self.nf + self.na
+        self.acceleration = slice(0, self.nv)
+        self.force = slice(self.nv, self.nv + self.nf)
+        self.torque = slice(self.nv + self.nf, self.n)
+        self.ceilings: list[float] = [contact.maximum for contact in self.contacts]
+        self.anchors: list[Array | None] = [None for _ in self.contacts]
+        self.time = 0.0
+        self.period = 1e-3
+        self.last_torque: Array | None = None
+        self._motion_of: tuple[int, int] | None = None
+        self._same = all(contact.size == contact.rows for contact in self.contacts)
+        self._points = tuple(contact.frame for contact in self.contacts)
+        self._plain = bool(self.contacts) and all(contact.plain for contact in self.contacts)
+        self._anchored_for: list[Array | None] = []
+        self._anchored: Array | None = None
+
+    def force_of(self, contact: str) -> slice | None:
+        """Where the force of a contact stands in f; None while it is open."""
+        return self._slices.get(contact)
+
+    def contact(self, name: str) -> Contact:
+        """The closed contact of that name."""
+        for contact in self.contacts:
+            if contact.name == name:
+                return contact
+        raise unknown_name("closed contact", name, [contact.name for contact in self.contacts])
+
+    def _kinematics(self, robot: Dynamics) -> None:
+        """Computes, once a state, the contacts' Jacobians and biases."""
+        stamp = id(robot), robot.updates
+        if self._motion_of == stamp:
+            return
+        if self._plain:
+            self._positions, self._motion, self._motion_bias = robot.points(self._points)
+            self._force_jacobian = self._motion
+        elif not self.contacts:
+            self._motion, self._motion_bias = np.zeros((0, self.nv)), np.zeros(0)
+            self._force_jacobian = self._motion
+        else:
+            parts = [contact.motion(robot) for contact in self.contacts]
+            self._motion = np.concatenate([J for J, _ in parts])
+            self._motion_bias = np.concatenate([bias for _, bias in parts])
+            if self._same:
+                self._force_jacobian = self._motion
+            else:
+                spread = [contact.spread(robot, J) for contact, (J, _) in zip(self.contacts, parts, strict=True)]
+                self._force_jacobian = np.concatenate(spread)
+        self._motion_of = stamp
+
+    def contact_jacobian(self, robot: Dynamics) -> Array:
+        """J with generalized force Jᵀ f of all closed contacts, shape (nf, nv)."""
+        self._kinematics(robot)
+        return self._force_jacobian
+
+    def contact_error(self, robot: Dynamics) -> Array:
+        """How far, desired minus measured, the closed contacts are from where they closed, shape (rows,)."""
+        self._kinematics(robot)
+        if self._plain:
+            if self._anchored_for is not self.anchors:
+                held = [anchor[:3, 3] for anchor in self.anchors if anchor is not None]
+                self._anchored_for = self.anchors
+                self._anchored = np.concatenate(held) if len(held) == len(self.anchors) else None
+            if self._anchored is not None:
+                return self._anchored - self._positions
+        errors = [
+            np.zeros(contact.rows) if anchor is None else contact.error(robot, anchor)
+            for contact, anchor in zip(self.contacts, self.anchors, strict=True)
+        ]
+        return np.concatenate(errors) if errors else np.zeros(0)
+
+    def contact_motion(self, robot: Dynamics) -> tuple[Array, Array]:
+        """The Jacobian of what the closed contacts hold still, shape (rows, nv), and its bias J̇v, shape (rows,)."""
+        self._kinematics(robot)
+        return self._motion, self._motion_bias

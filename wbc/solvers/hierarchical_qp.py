@@ -1,0 +1,134 @@
+"""``hierarchical-qp``: the exact hierarchical solver, inequalities on every level, warm-started."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from time import perf_counter
+
+import numpy as np
+
+from wbc.arrays import Array
+from wbc.solvers.active_set import Layout, Search
+from wbc.solvers.answer import Answer, grade
+from wbc.solvers.elimination import RANK_TOLERANCE
+from wbc.solvers.level import Hierarchy, LevelLike
+from wbc.solvers.prediction import Predictor
+
+
+_WORTH_A_TRY = 0.3
+"""How often a guess must have been right lately for an inner step to be spent on it before a prediction."""
+
+
+class HierarchicalQP:
+    """Lexicographic least squares with inequalities on every level, exact to rounding (`active_set`).
+
+    What all levels leave free is fixed by least |x|: x is unique, bounded, and continuous in the bounds.
+
+    A solve starts from the active set of the last one where the sizes are the same: in a control loop most ticks are
+    one inner step and one check. The start does not change the answer beyond rounding; `reset` forgets it.
+    """
+
+    def __init__(
+        self,
+        max_iterations: int = 1000,
+        deadline: float = np.inf,
+        warm_start: bool = True,
+        rank_tolerance: float = RANK_TOLERANCE,
+    ) -> None:
+        """Make a solver.
+
+        Args:
+            max_iterations: bound on inner steps; beyond it the best point so far is returned with status
+                ``iteration-limit``, moved as little as it takes to keep level 0.
+            deadline: the same, in seconds from the start of a solve. Keeping level 0 comes on top of it.
+            warm_start: begin with the last solve's active set.
+            rank_tolerance: see `elimination.RANK_TOLERANCE`.
+        """
+        self.max_iterations, self.deadline, self.warm_start = max_iterations, deadline, warm_start
+        self.rank_tolerance = rank_tolerance
+        self._layout: Layout | None = None
+        self._last: list[tuple[int, int]] = []
+        self._shape: tuple[int, ...] = ()
+        self._x: Array = np.zeros(0)
+        self._lasting, self._empty = 1.0, 0.5  # how often, lately, the set was that of the solve before, or empty
+        self._predictor: tuple[Layout, Predictor] | None = None
+
+    def reset(self) -> None:
+        """Forget the last active set."""
+        self._last, self._shape = [], ()
+
+    def solve(self, levels: Hierarchy | Sequence[LevelLike], *, validate: bool = True) -> Answer:
+        """Solve a hierarchy.
+
+        Args:
+            levels: highest priority first; a `Hierarchy` is taken as it is.
+            validate: False trusts tuples of arrays.
+
+        Raises:
+            WbcError: a level cannot be used; the message names level and row.
+        """
+        began = perf_counter()
+        hierarchy = Hierarchy.of(levels, validate)
+        A, lower, upper = hierarchy.scaled()
+        search = Search(A, lower, upper, hierarchy.starts, self.rank_tolerance, self._layout)
+        self._layout = search.layout
+        shape = (A.shape[1], *hierarchy.starts)
+        warm = self.warm_start and shape == self._shape
+        self._search(search, warm, began + self.deadline)
+        if not search.sound:
+            hierarchy.check()
+        held = [(row, int(search.side[row])) for rows in search.held for row in rows]
+        if warm:
+            self._lasting += 0.1 * ((held == self._last) - self._lasting)
+        self._empty += 0.1 * ((not held) - self._empty)
+        self._shape, self._x, self._last = shape, search.x.copy(), held
+        ranks = [0 if factor is None else factor.rank for factor in search.factors]
+        if not search.optimal:
+            x = self._keep_first(hierarchy, search.x)
+            return grade(
+                hierarchy,
+                x,
+                iterations=search.iterations,
+                time=perf_counter() - began,
+                ranks=ranks,
+                side=search.side,
+                status="iteration-limit",
+            )
+        value = search.value if hierarchy.weights is None else hierarchy.A.dot(search.x)
+        return grade(
+            hierarchy,
+            search.x,
+            iterations=search.iterations,
+            time=perf_counter() - began,
+            ranks=ranks,
+            side=search.side,
+            pulls=search.pulls(),
+            value=value,
+            size=search.size,
+            candidates=[row for row, _ in self._last],
+        )
+
+    def _search(self, search: Search, warm: bool, until: float) -> None:
+        """Search from the last active set, or from none, if that was right often; if it is not now, from a predicted one."""
+        center = np.zeros(search.n)
+        lasts = warm and self._lasting >= self._empty
+        last, start = (self._last, self._x) if lasts else ([], center)
+        if (self._lasting if lasts else self._empty) > _WORTH_A_TRY:
+            search.run(center, start, last, 1, until)
+            if search.optimal or not search.sound or self.max_iterations <= 1 or perf_counter() > until:
+                return
+            search.clear()
+        if self._predictor is None or self._predictor[0] is not search.layout:
+            self._predictor = search.layout, Predictor(search.equal, search.starts, search.n)
+        guess = self._predictor[1].predict(search.A, search.lower, search.upper, search.norms)
+        if guess is not None:
+            last, start = guess
+        search.run(center, start, last, self.max_iterations, until)
+
+    def _keep_first(self, hierarchy: Hierarchy, x: Array) -> Array:
+        """The point nearest to x that solves level 0."""
+        stop = hierarchy.starts[1]
+        A, lower, upper = (part[:stop] for part in hierarchy.scaled())
+        search = Search(A, lower, upper, [0, stop], self.rank_tolerance)
+        search.run(x, x, [], 100 + 4 * stop, np.inf)
+        return search.x

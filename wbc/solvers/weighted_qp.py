@@ -1,0 +1,156 @@
+"""``weighted-qp``: level 0 exact, the priorities below it traded by weights, in one QP."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from time import perf_counter
+
+import numpy as np
+from scipy.linalg import lapack
+
+from wbc.arrays import Array
+from wbc.errors import WbcError
+from wbc.solvers.answer import Answer, Sides, grade
+from wbc.solvers.elimination import RANK_TOLERANCE, eliminate
+from wbc.solvers.level import Hierarchy, LevelLike
+from wbc.solvers.quadratic import QuadraticProgram
+from wbc.solvers.sequential_qp import TOLERANCE, Descent
+
+_LEAST_NORM = 1e-8
+"""Size of the rows that ask for least |z| where nothing else is wanted, relative to the largest of the rest."""
+
+
+class WeightedQP:
+    """Soft priorities: ``min Σ_k ratio^(1-k) |r_k|²`` over the levels k ≥ 1, such that level 0 stays as good as it can
+    be.
+
+    The classical alternative to strict priorities: one QP, cheap; a large lower task can still move a higher one. Level
+    0 is exact: its equalities are eliminated, its inequalities are constraints, and where it cannot be met at all it is
+    solved by itself first.
+    """
+
+    def __init__(self, ratio: float = 1e3, qp: str = "daqp", rank_tolerance: float = RANK_TOLERANCE) -> None:
+        """Make a solver.
+
+        Args:
+            ratio: how much more a squared residual weighs than one a level below, at least 1.
+            qp: name of the QP solver, as qpsolvers spells it.
+            rank_tolerance: see `elimination.RANK_TOLERANCE`.
+
+        Raises:
+            WbcError: a ratio below 1; no such QP solver, or not installed.
+        """
+        if not 1.0 <= ratio < np.inf:
+            raise WbcError(f"ratio is {ratio!r}, expected a number from 1 up")
+        self.ratio, self.qp, self.rank_tolerance = float(ratio), qp, rank_tolerance
+        self._quadratic = QuadraticProgram(qp)
+
+    def solve(self, levels: Hierarchy | Sequence[LevelLike], *, validate: bool = True) -> Answer:
+        """Solve a hierarchy.
+
+        Args:
+            levels: highest priority first; a `Hierarchy` is taken as it is.
+            validate: False trusts tuples of arrays.
+
+        Raises:
+            WbcError: a level cannot be used; the message names level and row.
+        """
+        began = perf_counter()
+        hierarchy = Hierarchy.of(levels, validate)
+        if not hierarchy.sane():
+            hierarchy.check()
+        merged = self._merged(hierarchy)
+        rank = 0
+        calls, failed = 1, False
+        x = None
+        if len(merged) == 2:
+            x, rank = self._at_once(merged)
+        if x is None:
+            descent = Descent(merged, self._quadratic, self.rank_tolerance)
+            for level in range(len(merged)):
+                descent.level(level)
+            x, calls, failed, rank = descent.x * descent.units, descent.calls + 1, descent.failed, descent.ranks[0]
+        # Which level below the first fixed which direction is not defined: they share one objective.
+        ranks = [rank] + [0] * (len(hierarchy) - 1)
+        return grade(
+            hierarchy,
+            x,
+            iterations=calls,
+            time=perf_counter() - began,
+            ranks=ranks,
+            side=_sides(hierarchy, x),
+            status="failed" if failed else None,
+            tolerance=TOLERANCE,
+        )
+
+    def _merged(self, hierarchy: Hierarchy) -> Hierarchy:
+        """Level 0, and all that is below it as one level with weights."""
+        if len(hierarchy) == 1:
+            return hierarchy
+        first, last = hierarchy.starts[1], hierarchy.starts[-1]
+        merged = Hierarchy([first, last - first], hierarchy.A.shape[1])
+        weights = np.ones(last)
+        for level in range(1, len(hierarchy)):
+            weights[hierarchy.rows(level)] = self.ratio ** (1 - level)
+        merged.A, merged.lower, merged.upper = hierarchy.A, hierarchy.lower, hierarchy.upper
+        merged.weights = weights if hierarchy.weights is None else weights * hierarchy.weights
+        merged.names = ["", ""]
+        return merged
+
+    def _at_once(self, merged: Hierarchy) -> tuple[Array | None, int]:
+        """The one QP that is enough where level 0 can be met; x is None where it cannot."""
+        A, lower, upper = merged.scaled()
+        first, n = merged.starts[1], A.shape[1]
+        equal = lower == upper
+        x, Z, rank = np.zeros(n), np.eye(n, order="F"), 0
+        fixed = np.flatnonzero(equal[:first])
+        if fixed.size:
+            rows = A[fixed]
+            factor = eliminate(rows, Z, np.linalg.norm(rows, axis=1), self.rank_tolerance, True)
+            rank = factor.rank
+            if rank:
+                x, Z = factor.Y.dot(factor.solve(lower[fixed])), factor.Z
+        value = A.dot(x)
+        hard = np.flatnonzero(~equal[:first])
+        wanted = np.flatnonzero(equal[first:]) + first
+        soft = np.flatnonzero(~equal[first:]) + first
+        f, m = Z.shape[1], len(soft)
+        if f:
+            # With [B; δ I] = Q R and v = R z the objective is |v - Qᵀ r|²: weights of any ratio, and P is the identity.
+            B = A[wanted].dot(Z)
+            ridge = _LEAST_NORM * (np.abs(B).max(initial=0.0) or 1.0)
+            stacked = np.zeros((len(wanted) + f, f), order="F")
+            stacked[: len(wanted)] = B
+            stacked[np.arange(len(wanted), len(stacked)), np.arange(f)] = ridge
+            qr, tau, _, _ = lapack.dgeqrf(stacked, overwrite_a=1)
+            rest = np.zeros((len(stacked), 1), order="F")
+            rest[: len(wanted), 0] = lower[wanted] - value[wanted]
+            aim = lapack.dormqr("L", "T", qr, tau, rest, 64)[0][:f, 0]
+            R = qr[:f]
+            at = np.concatenate([hard, soft])
+            G = np.zeros((len(at), f + m))
+            G[:, :f] = lapack.dtrtrs(R, A[at].dot(Z).T, 0, 1)[0].T
+            G[np.arange(len(hard), len(at)), np.arange(f, f + m)] = -1.0
+            size = np.sqrt((G * G).sum(axis=1))
+            size[size == 0.0] = 1.0
+            G /= size[:, None]
+            low, high = (lower[at] - value[at]) / size, (upper[at] - value[at]) / size
+            z = self._quadratic.solve(np.eye(f + m), np.concatenate([-aim, np.zeros(m)]), G, low, high)
+            if z is None:
+                return None, rank
+            x = x + Z.dot(lapack.dtrtrs(R, z[:f])[0])
+            value = A.dot(x)
+        residual = value[:first] - np.clip(value[:first], lower[:first], upper[:first])
+        room = 1e-8 * np.sqrt((A[:first] ** 2).sum(axis=1)) * (1.0 + np.linalg.norm(x)) + 1e-12
+        return (x if (np.abs(residual) <= room).all() else None), rank
+
+
+def _sides(hierarchy: Hierarchy, x: Array) -> Sides:
+    """The inequality rows at or beyond a bound."""
+    value = hierarchy.A.dot(x)
+    near = TOLERANCE * (np.abs(hierarchy.A).dot(np.abs(x)) + 1.0)
+    side: Sides = np.where(value >= hierarchy.upper - near, 1, np.where(value <= hierarchy.lower + near, -1, 0)).astype(
+        np.int8
+    )
+    side[hierarchy.lower == hierarchy.upper] = 0
+    return side
