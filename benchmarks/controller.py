@@ -37,7 +37,9 @@ def tsid() -> dict[str, float]:
     for line in done.stdout.splitlines():
         report = json.loads(line)
         found[report["scene"]] = report["median_us"]
-        print(f"{report['scene']:10} {report['peer']:18} {'C++':10} {report['median_us']:8.1f} µs {report['p99_us']:9.1f} µs")
+        print(
+            f"{report['scene']:10} {report['peer']:18} {'C++':10} {report['median_us']:8.1f} µs {report['p99_us']:9.1f} µs"
+        )
     return found
 
 
@@ -62,13 +64,17 @@ def measure(name: str, solver: str, backend: str, ticks: int) -> tuple[np.ndarra
 
 def main() -> None:
     """Prints one table."""
-    print(f"{'scene':10} {'solver':18} {'backend':10} {'median':>11} {'99 %':>12} {'x TSID':>7}  backend tasks solver rest (µs)")
+    print(
+        f"{'scene':10} {'solver':18} {'backend':10} {'median':>11} {'99 %':>12} {'x TSID':>7}  backend tasks solver rest (µs)"
+    )
     peers = tsid()
     backends = [name for name in ("pinocchio", "numpy", "mujoco") if name == "numpy" or importlib.util.find_spec(name)]
     for scene in ("anymal", "talos", "quadruped", "humanoid"):
         for solver in SOLVERS:
             for backend in backends if scene in ("quadruped", "humanoid") else backends[:2]:
-                times, parts, statuses, steps = measure(scene, solver, backend, 300 if solver == "sequential-qp" else 1500)
+                times, parts, statuses, steps = measure(
+                    scene, solver, backend, 300 if solver == "sequential-qp" else 1500
+                )
                 us = 1e6 * np.array([np.median(times), np.percentile(times, 99)])
                 ratio = f"{us[0] / peers[scene]:6.2f}" if scene in peers else ""
                 rest = parts[3] - parts[:3].sum()

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 
-from wbc.arrays import Array, ArrayLike
+from wbc.arrays import ArrayLike
+from wbc.contact import Contact
 from wbc.dynamics import Dynamics
 from wbc.errors import WbcError, show, unknown_name
 from wbc.gains import Gains
@@ -52,9 +53,9 @@ class ContactMotion(Task):
 class FrictionCones(Task):
     """Contacts push, and do not slide or tilt.
 
-    For each point a pyramid inside its cone of friction; for each sole all facets of the cone of wrenches, which bound the
-    centre of pressure to the polygon and the yaw moment too. Normal forces stay between the contact's minimum and
-    maximum, and under its ceiling while it is being made or broken.
+    For each point a pyramid inside its cone of friction; for each sole all facets of the cone of wrenches, which bound
+    the centre of pressure to the polygon and the yaw moment too. Normal forces stay between the contact's minimum and
+    maximum, and under its ceiling while it is being closed or opened.
 
     Args:
         sides: of the pyramids.
@@ -116,7 +117,8 @@ class ContactForce(Aimed):
 
     Args:
         contact: its name.
-        target: force, shape (3,), or wrench, shape (6,), on the robot, world axes, N and N m; may be a function of time.
+        target: force, shape (3,), or wrench at the frame's origin, shape (6,), on the robot, world axes, N and N m; may
+            be a function of time.
         axes: those that are controlled, of "x", "y", "z", "rx", "ry", "rz"; None: all that the target has.
         name: see `Task`.
         weight: see `Task`.
@@ -137,10 +139,22 @@ class ContactForce(Aimed):
         self._target = Target(target, ((3,), (6,)), 3, whose=self.name)
         self._axes = None if axes is None else [_axis(axis, self.name) for axis in axes]
 
-    def check(self, robot: Dynamics, contacts: Iterable[str]) -> None:
+    def check(self, robot: Dynamics, contacts: Mapping[str, Contact]) -> None:
         """See `Task`."""
         if self.contact not in contacts:
             raise WbcError(f"{self.name}: {unknown_name('contact', self.contact, contacts)}")
+        if isinstance(self.target, np.ndarray):
+            self._pick(len(self.target), contacts[self.contact])
+
+    def _pick(self, size: int, contact: Contact) -> list[int]:
+        """The entries of force or wrench that are controlled, for a target of some size."""
+        picked = list(range(size)) if self._axes is None else self._axes
+        if picked and max(picked) >= min(size, contact.rows):
+            wanted = ", ".join(AXES[axis] for axis in picked)
+            raise WbcError(
+                f"{self.name}: {wanted} are asked for; the target has {size} axes, the contact {contact.rows}"
+            )
+        return picked
 
     def rows(self, robot: Dynamics, variables: Variables) -> Rows:
         """See `Task`; none while the contact is open."""
@@ -149,9 +163,7 @@ class ContactForce(Aimed):
             return Rows.equal(np.zeros(0), force=np.zeros((0, variables.nf)))
         contact = variables.contact(self.contact)
         wanted, _, _ = self._target.at(variables.time, np.zeros(3))
-        picked = self._axes if self._axes is not None else list(range(len(wanted)))
-        if picked and max(picked) >= min(len(wanted), contact.rows):
-            raise WbcError(f"{self.name}: the target has {len(wanted)} axes, the contact {contact.rows}, asked was {picked}")
+        picked = self._pick(len(wanted), contact)
         if contact.size == contact.rows:
             return Rows.equal(wanted[picked], force=np.arange(where.start, where.stop)[picked])
         A = np.zeros((len(picked), variables.nf))  # forces at corners: the wrench is a sum of them
@@ -185,5 +197,3 @@ def _axis(axis: str, whose: str) -> int:
     if axis not in AXES:
         raise WbcError(f"{whose}: {unknown_name('axis', axis, AXES)}")
     return AXES.index(axis)
-
-

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Literal
 
 import numpy as np
@@ -10,6 +10,7 @@ import scipy.linalg
 
 from tasks.motion import Motion, motion
 from wbc.arrays import Array, ArrayLike
+from wbc.contact import Contact
 from wbc.dynamics import Dynamics
 from wbc.errors import WbcError, show, unknown_name
 from wbc.gains import Gains
@@ -75,10 +76,12 @@ class _OnFrame(Aimed):
             pose[:3, 3] = given
             given = pose
         if given.shape != (4, 4) or not so3.is_rotation(given[:3, :3], 1e-6) or not np.isfinite(given).all():
-            raise WbcError(f"{self.name}: offset must be a point, shape (3,), or a pose, shape (4, 4), not {show(offset)}")
+            raise WbcError(
+                f"{self.name}: offset must be a point, shape (3,), or a pose, shape (4, 4), not {show(offset)}"
+            )
         return given
 
-    def check(self, robot: Dynamics, contacts: Iterable[str]) -> None:
+    def check(self, robot: Dynamics, contacts: Mapping[str, Contact]) -> None:
         """See `Task`."""
         for frame in (self.frame, self.relative_to):
             if frame is not None and frame not in robot.frames:
@@ -137,13 +140,13 @@ class EndEffectorAcceleration(_OnFrame):
 
     Args:
         frame: its name.
-        target: a pose (4, 4), a position (3,) where only positions are controlled, a rotation (3, 3) where only rotations
-            are; or a function of time that gives one, or one with velocity and acceleration (6 each, linear first); None:
-            where the frame is at the first tick. In the axes of the world, or of `relative_to`.
+        target: a pose (4, 4), a position (3,) where only positions are controlled, a rotation (3, 3) where only
+            rotations are; or a function of time that gives one, or one with velocity and acceleration (6 each, linear
+            first); None: where the frame is at the first tick. In the axes of the world, or of `relative_to`.
         gains: in 1/s² and 1/s; numbers, or one for each controlled axis.
         axes: "pose", "position", "orientation", or names out of x, y, z, rx, ry, rz: "xy", ("z", "ry").
-        axes_in: the axes that these names mean: "world" (or those of `relative_to`), "frame", or a rotation matrix, axes
-            → world.
+        axes_in: the axes that these names mean: "world" (or those of `relative_to`), "frame", or a rotation matrix,
+            axes → world.
         offset: a point (3,) or a pose (4, 4) in the frame, that is controlled in its place: a tool.
         relative_to: a frame of the robot from which motion is seen; None: the world.
         velocity: feed-forward beside a constant target, shape (6,).
@@ -189,7 +192,8 @@ class CartesianImpedance(_OnFrame):
     """A frame yields to forces like a spring and a damper around its target.
 
     Without forces from outside J v̇ = ẇ* − J̇v + Λ⁻¹ (D (w* − w) + K error), with Λ⁻¹ the frame's own inverse inertia
-    J M⁻¹ Jᵀ (ETH 3.87), or the inverse of a desired inertia: what then pushes against the frame meets K, D and that inertia.
+    J M⁻¹ Jᵀ (ETH 3.87), or the inverse of a desired inertia: what then pushes against the frame meets K, D and that
+    inertia. With the own inertia of a fixed base, τ = Jᵀ (Λ (ẇ* − J̇v) + D (w* − w) + K error) + h.
 
     Args:
         frame: its name.
@@ -236,7 +240,13 @@ class CartesianImpedance(_OnFrame):
     def _square(self, values: ArrayLike, what: str, positive: bool = False) -> Array:
         """A number, a diagonal or a matrix as a symmetric matrix with no negative eigenvalue."""
         count, given = len(self.axes), np.array(values, dtype=float)
-        matrix = given if given.ndim == 2 else np.diag(np.broadcast_to(given, (count,))) if given.size in (1, count) else None
+        matrix = (
+            given
+            if given.ndim == 2
+            else np.diag(np.broadcast_to(given, (count,)))
+            if given.size in (1, count)
+            else None
+        )
         if matrix is None or matrix.shape != (count, count) or not np.isfinite(matrix).all():
             raise WbcError(f"{self.name}: {what} must be a number, {count} numbers or a matrix, not {show(values)}")
         least = float(np.linalg.eigvalsh((matrix + matrix.T) / 2)[0])

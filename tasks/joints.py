@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 
 from wbc.arrays import ArrayLike, IntArray
 from wbc.certificate import actuator_names
+from wbc.contact import Contact
 from wbc.dynamics import Dynamics
 from wbc.errors import WbcError, unknown_name
 from wbc.gains import Gains
@@ -53,7 +54,7 @@ class _OnJoints(Task):
     def _prepare(self, count: int) -> None:
         """Called once the number of joints is known."""
 
-    def check(self, robot: Dynamics, contacts: Iterable[str]) -> None:
+    def check(self, robot: Dynamics, contacts: Mapping[str, Contact]) -> None:
         """See `Task`."""
         self._find(robot)
 
@@ -161,10 +162,9 @@ class JointImpedance(JointAcceleration):
         b = self.gains.kd * (rate - v) + self.gains.kp * (wanted - q)
         if self.gravity:
             b = b + robot.gravity_force[self._v]
-        position = {int(index): number for number, index in enumerate(robot.actuated)}
-        return Rows.equal(b, torque=np.array([position[int(index)] for index in self._v], dtype=np.intp))
+        return Rows.equal(b, torque=np.searchsorted(robot.actuated, self._v))
 
-    def check(self, robot: Dynamics, contacts: Iterable[str]) -> None:
+    def check(self, robot: Dynamics, contacts: Mapping[str, Contact]) -> None:
         """See `Task`."""
         super().check(robot, contacts)
         idle = [name for name in self._names if not robot.model.joints[name].actuated]

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Mapping
 
 import numpy as np
 
 from wbc.arrays import Array
 from wbc.certificate import actuator_names
+from wbc.contact import Contact
 from wbc.dynamics import Dynamics
 from wbc.errors import WbcError
 from wbc.problem import Rows, Variables
 from wbc.task import Task
 
+FAR = 1e9
+"""Stands for a limit that does not exist, rad or m."""
 
 INSIDE = 1e-3
 """How far within its limit a joint that was beyond is led, rad or m, so that it gets there in finite time."""
@@ -34,7 +37,7 @@ class TorqueLimits(Task):
         self, scale: float = 1.0, rate: float | None = None, name: str | None = None, weight: float = 1.0
     ) -> None:
         super().__init__("torque limits" if name is None else name, weight)
-        if not 0 < scale or (rate is not None and not rate > 0):
+        if not scale > 0 or (rate is not None and not rate > 0):
             raise WbcError(f"{self.name}: scale = {scale} and rate = {rate} must be positive")
         self.scale, self.rate = float(scale), rate
         self._constant: tuple[object, Rows] | None = None
@@ -64,10 +67,11 @@ class TorqueLimits(Task):
 class JointLimits(Task):
     """Joints stay within their positions and speeds.
 
-    The bounds on a joint's acceleration are such that it can still stop before its limit at the braking acceleration, as
-    seen in discrete time: with d the way to the limit and T the period, the greatest a with
-    (v + a T)² ≤ 2 a_brake (d − v T − a T²/2). They are never empty. A joint that can't stop in time brakes harder, as hard
-    as it must; one that is beyond its limit is led back with a critically damped motion, one that is too fast is slowed.
+    The bounds on a joint's acceleration are such that it can still stop before its limit at the braking acceleration,
+    as seen in discrete time: with d the way to the limit and T the period, the greatest a with
+    (v + a T)² ≤ 2 a_brake (d − v T − a T²/2). They are never empty. A joint that can't stop in time brakes harder, as
+    hard as it must; one that is beyond its limit is led back with a critically damped motion, and one that is too fast
+    is slowed.
 
     Args:
         braking: acceleration a_brake that a joint can be counted on to stop with, rad/s² or m/s².
@@ -92,7 +96,7 @@ class JointLimits(Task):
         weight: float = 1.0,
     ) -> None:
         super().__init__("joint limits" if name is None else name, weight)
-        if not (0 < braking <= greatest and margin >= 0 and 0 < speed_scale and return_hz > 0):
+        if not (0 < braking <= greatest and margin >= 0 and speed_scale > 0 and return_hz > 0):
             raise WbcError(
                 f"{self.name}: needs 0 < braking <= greatest, margin >= 0, speed_scale > 0, return_hz > 0, not "
                 f"{braking}, {greatest}, {margin}, {speed_scale}, {return_hz}"
@@ -117,19 +121,23 @@ class JointLimits(Task):
         lower, upper = limits.lower[self._v] + self.margin, limits.upper[self._v] - self.margin
         narrow = lower > upper  # a margin that leaves nothing leaves the middle
         lower[narrow] = upper[narrow] = (lower[narrow] + upper[narrow]) / 2
-        self._lower, self._upper = lower, upper
+        # upper limits, then lower ones with their sign changed, so that both sides are computed at once
+        self._limit = np.clip(np.stack([upper, -lower]), -FAR, FAR)
         self._speed = limits.velocity[self._v] * self.speed_scale
         self._found_for = model
 
     def rows(self, robot: Dynamics, variables: Variables) -> Rows:
         """See `Task`; a row a joint."""
         self._find(robot)
-        q, v, period = robot.q[self._q], robot.v[self._v], variables.period
-        upper = self._bound(self._upper - q, v, period)
-        lower = -self._bound(q - self._lower, -v, period)
-        clash = lower > upper  # a joint beyond one limit is led back whatever the other one says
-        if clash.any():
-            beyond = q > self._upper
+        q, v = robot.q[self._q], robot.v[self._v]
+        way, toward = self._limit.copy(), np.stack([v, -v])
+        way[0] -= q
+        way[1] += q
+        upper, lower = self._bound(way, toward, variables.period)
+        np.negative(lower, out=lower)
+        clash = lower > upper
+        if clash.any():  # a joint beyond one limit is led back whatever the other one says
+            beyond = way[0] < 0
             lower = np.where(clash & beyond, upper, lower)
             upper = np.where(clash & ~beyond, lower, upper)
         return Rows(lower, upper, acceleration=self._v)
@@ -138,25 +146,28 @@ class JointLimits(Task):
         """The greatest acceleration with which a joint can still stop in time.
 
         Args:
-            way: to the limit; negative beyond it.
+            way: to the limit; negative beyond it. Any shape.
             v: speed towards it.
             period: of the control, s.
         """
-        T, free = period, np.isinf(way)
-        d, toward = np.where(free | (way < 0), 1.0, way), np.maximum(v, 0.0)
+        T, d = period, np.maximum(way, 0.0)
         # what it takes to stop in time, where that is more than the braking acceleration
-        a = np.maximum(self.braking, np.minimum(toward**2, 1e9 * d) / (2 * np.maximum(d, 1e-9)))
-        # (v + x)² ≤ 2 a (d − v T − x T / 2) in x = acceleration · T: the greater root, where it still moves to the limit,
-        half = v + a * T / 2
-        inside = half**2 - v**2 + 2 * a * (d - v * T)
-        x = np.sqrt(np.maximum(inside, 0.0)) - half
-        # else the joint stops or turns within the period, and must not be beyond the limit at its end
-        bound = np.where(v + x >= 0, x, np.minimum(-v, 2 * (d - v * T) / T)) / T
-        back = self._omega**2 * (way - INSIDE) - 2 * self._omega * v
-        bound = np.where(free, np.inf, np.where(way < 0, back, bound))
+        a = np.maximum(self.braking, np.maximum(v, 0.0) ** 2 / (2 * np.maximum(d, 1e-9)))
+        # (v + x)² ≤ 2 a (d − v T − x T / 2) in x = acceleration · T: the greater root, if it still moves to the limit,
+        half = v + a * (T / 2)
+        left = d - v * T
+        x = np.sqrt(np.maximum(half * half - v * v + 2 * a * left, 0.0)) - half
+        turns = v + x < 0
+        if turns.any():  # else the joint stops or turns within the period, and must not be beyond the limit at its end
+            x = np.where(turns, np.minimum(-v, 2 / T * left), x)
+        bound = x / T
+        beyond = way < 0
+        if beyond.any():
+            back = self._omega**2 * (way - INSIDE) - 2 * self._omega * v
+            bound = np.where(beyond, back, bound)
         # a joint that is too fast is slowed as hard as it can be counted on to brake, not at once
         bound = np.minimum(bound, np.maximum((self._speed - v) / T, -self.braking))
-        clipped: Array = np.clip(bound, -self.greatest, self.greatest)
+        clipped: Array = np.maximum(np.minimum(bound, self.greatest), -self.greatest)
         return clipped
 
     def row_names(self, robot: Dynamics, variables: Variables) -> list[str]:
@@ -164,7 +175,7 @@ class JointLimits(Task):
         self._find(robot)
         return list(self._names)
 
-    def check(self, robot: Dynamics, contacts: Iterable[str]) -> None:
+    def check(self, robot: Dynamics, contacts: Mapping[str, Contact]) -> None:
         """See `Task`."""
         self._find(robot)
         if not self._names:

@@ -82,7 +82,9 @@ def test_without_friction_a_point_pushes_straight() -> None:
 @pytest.mark.parametrize("sole", SOLES)
 @pytest.mark.parametrize("friction", (0.05, 0.6, 1.5))
 @pytest.mark.parametrize("sides", (3, 4, 6))
-def test_a_wrench_is_inside_exactly_if_forces_at_the_corners_can_exert_it(sole: str, friction: float, sides: int) -> None:
+def test_a_wrench_is_inside_exactly_if_forces_at_the_corners_can_exert_it(
+    sole: str, friction: float, sides: int
+) -> None:
     corners, rng = np.array(SOLES[sole], dtype=float), np.random.default_rng(sides)
     normal = unit(NORMALS[sides % 2 * 2])
     C, G = wrench_cone(corners, normal, friction, sides), generators(corners, normal, friction, sides)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -16,14 +16,20 @@ from wbc.solvers.level import Hierarchy
 from wbc.stack import Stack
 from wbc.task import Task
 
+FIXED = 1e-9
+"""A row of which less than this share is left is fixed by what was eliminated."""
+
+SUSPECT = 1e-5
+"""Where no row's norm is below this share of the greatest, none is looked at more closely."""
+
 PATIENCE = 25
 """Ticks after which a guess that was wrong is made again."""
 
 ROUNDING = 1e-10
 """Rows that are smaller once the first equations are eliminated are zero."""
 
-WIDEST = 1e3
-"""Tolerance, in the units of the rows, at which a task that is being switched off is nearly gone."""
+WIDEST = 200.0
+"""Half of this, in the units of the rows, is the tolerance of a task that is half switched off."""
 
 
 @dataclass(eq=False, slots=True)
@@ -64,18 +70,34 @@ class Assembly:
         stack: which of them are being switched.
         reduction: eliminates what comes first.
         variables: the layout of x.
+        strict: whether the solver keeps strict priorities; one that does not has only the equations of its level 0
+            eliminated, for the others are traded.
 
     Attributes:
-        speculate: whether the first equations are eliminated, on the guess that the inequalities of their level (and
-            above) can all hold with them; a wrong guess is seen and costs a second solve.
+        depth: of how many levels that have equations these are eliminated before a solver sees the rest, on the guess
+            that the inequalities of these levels (and above) can all hold with them; a wrong guess is seen and costs
+            a second solve.
+        greatest: depth that is tried; 2 helps where the second such level's equations are independent of the first's.
+        top: the first level that has more than physics: the solver's level 0.
     """
 
     def __init__(
-        self, levels: Sequence[Sequence[Task]], stack: Stack, reduction: Reduction, variables: Variables
+        self,
+        levels: Sequence[Sequence[Task]],
+        stack: Stack,
+        reduction: Reduction,
+        variables: Variables,
+        strict: bool = True,
     ) -> None:
         self._tasks, self._stack, self._reduction, self._variables = levels, stack, reduction, variables
-        self.speculate = True
-        self._first = -1
+        self.top = 0  # levels of nothing but physics are no solver's
+        while self.top < len(levels) - 1 and all(task.physics for task in levels[self.top]):
+            self.top += 1
+        self._ones = np.ones(variables.n)
+        self.depth = self.greatest = 2 if strict else 1
+        self._strict = strict
+        self._deepest, self._patience = -1, PATIENCE
+        self._checked: set[Task] = set()
         self._ticks_since_guess = 0
         self._laid: dict[tuple[int, ...], tuple[Hierarchy, Array, Array, Array, dict[int, Array]]] = {}
 
@@ -88,18 +110,21 @@ class Assembly:
                 if task.physics or (fading and self._stack.presence(task.name) == 0.0):
                     continue
                 rows = task.rows(robot, variables)
+                if task not in self._checked:
+                    task.check_rows(rows, variables)
+                    self._checked.add(task)
                 if not len(rows.lower):
                     continue
                 lower, upper = (rows.lower, rows.upper) if task.tolerance is None else task.bounds(rows)
                 if fading:
                     presence = self._stack.presence(task.name)
                     if presence < 1.0:
-                        band = WIDEST * (1.0 - presence) ** 3 / presence
+                        band = WIDEST * (1.0 - presence) ** 2 / presence
                         lower, upper = lower - band, upper + band
                 found.append(Part(task, level, rows, lower, upper, lower is upper))
         return found
 
-    def reduce(self, parts: list[Part], M: Array, h: Array, Jc: Array, quick: bool) -> tuple[Array, Hierarchy]:
+    def reduce(self, parts: list[Part], M: Array, h: Array, Jc: Array, depth: int) -> tuple[Array, Hierarchy] | None:
         """X = [x₀ T] and the levels in z.
 
         Args:
@@ -107,29 +132,39 @@ class Assembly:
             M: mass matrix.
             h: bias.
             Jc: contact Jacobian.
-            quick: whether to eliminate the equations of the first level that has any, too.
+            depth: of how many levels that have equations these are eliminated too.
+
+        Returns:
+            None where the equations of several levels depend on each other: their order would be lost.
         """
-        first = next((part.level for part in parts if part.equation), None) if quick else None
         equations = []
+        self._deepest, seen = -1, 0
         for part in parts:
-            part.eliminated = part.equation and part.level == first
-            if part.eliminated:
+            part.eliminated = False
+            if part.equation and depth and (self._strict or part.level == self.top):
+                if part.level != self._deepest:
+                    if seen == depth:
+                        continue
+                    if not _of_one_weight(parts, part.level):  # elimination knows no weights: this is for the solver
+                        depth = seen
+                        continue
+                    seen += 1
+                    self._deepest = part.level
+                part.eliminated = True
                 equations.append(part.rows)
-        self._first = -1 if first is None else first
-        X = self._reduction.solve(M, h, Jc, equations)
-        return X, self._levels(parts, X)
+        X = self._reduction.solve(M, h, Jc, equations, seen > 1)
+        return None if X is None else (X, self._levels(parts, X))
 
     def _levels(self, parts: list[Part], X: Array) -> Hierarchy:
         """Writes all rows that are left into the levels."""
-        sizes = [0] * len(self._tasks)
-        start = 0
+        sizes = [0] * (len(self._tasks) - self.top)
+        start, free = 0, X.shape[1] - 1
         for part in parts:
             if not part.eliminated:
                 count = len(part.lower)
                 part.where = slice(start, start + count)
-                sizes[part.level] += count
+                sizes[part.level - self.top] += count
                 start += count
-        free = X.shape[1] - 1
         key = (free, *sizes)
         laid = self._laid.get(key)
         if laid is None:
@@ -138,6 +173,7 @@ class Assembly:
             laid = self._laid[key] = hierarchy, product, np.empty(start), np.empty(start), {}
         hierarchy, product, lower, upper, written_before = laid
         variables = self._variables
+        blocks = X[variables.acceleration], X[variables.force], X[variables.torque]
         weighted = False
         for part in parts:
             if part.eliminated:
@@ -149,13 +185,10 @@ class Assembly:
                     written_before[at.start] = part.lower
                 else:
                     written_before.pop(at.start, None)
-            weighted = weighted or part.task.weight != 1.0 or rows.weights is not None
-            out = product[at]
-            written = _write(rows.acceleration, X[variables.acceleration], out, False)
-            written = _write(rows.force, X[variables.force], out, written)
-            written = _write(rows.torque, X[variables.torque], out, written)
-            if not written:
-                out[:] = 0.0
+            if rows.weights is not None or part.task.weight != 1.0:
+                weighted = True
+            _write(rows, blocks, product[at])
+        self._clear_rounding(parts, hierarchy)
         # Rows that lie wholly in what was eliminated are but rounding now; scaled up, a solver would take them for rows.
         gone = np.einsum("ij,ij->i", hierarchy.A, hierarchy.A) < ROUNDING**2
         if gone.any():
@@ -164,6 +197,19 @@ class Assembly:
         np.subtract(upper, product[:, 0], out=hierarchy.upper)
         hierarchy.weights = self._weights(parts, start) if weighted else None
         return hierarchy
+
+    def _clear_rounding(self, parts: list[Part], hierarchy: Hierarchy) -> None:
+        """Rows that what was eliminated has fixed are zero, not rounding: a solver judges rank by the rows it sees."""
+        A = hierarchy.A
+        squares = (A * A).dot(self._ones[: A.shape[1]])
+        if squares.size and squares[squares.argmin()] < SUSPECT**2 * squares[squares.argmax()]:
+            for part in parts:
+                if not part.eliminated:
+                    here = squares[part.where]
+                    fixed = here < FIXED**2 * self._reduction.size(part.rows)
+                    A[part.where][fixed] = 0.0
+                    here[fixed] = 0.0
+        hierarchy.norms = np.sqrt(squares, out=squares)
 
     def _weights(self, parts: list[Part], count: int) -> Array:
         weights = np.ones(count)
@@ -176,35 +222,54 @@ class Assembly:
 
     def holds(self, answer: Answer) -> bool:
         """Whether the guess was right: no inequality above or beside what was eliminated is violated."""
-        if self._first < 0 or answer.status in ("optimal", "violated"):
+        if self._deepest < 0 or answer.status in ("optimal", "violated"):
             return True
-        stop = answer.starts[self._first + 1]
-        return not bool((np.abs(answer.residual[:stop]) > answer.allowed[:stop]).any())
+        return answer.holds(self._deepest - self.top)
 
-    def may_guess_again(self, parts: list[Part], answer: Answer) -> bool:
-        """After a solve without the guess: whether the next tick should try it, because all that it is about holds now,
-        or because it was not tried for long (equations that contradict each other never hold, guess or not).
+    def learn(self, parts: list[Part], depth: int, answer: Answer | None) -> None:
+        """Chooses the depth of the next tick's elimination: one level less after a wrong guess, one more after a while,
+        or when all that the deeper guess is about holds now.
+
+        Args:
+            parts: of this tick.
+            depth: that was right.
+            answer: to it.
         """
-        first = next((part.level for part in parts if part.equation), None)
-        if first is None:
-            return False
-        self._ticks_since_guess = (self._ticks_since_guess + 1) % PATIENCE
-        stop = answer.starts[first + 1]
-        holds = not bool((np.abs(answer.residual[:stop]) > answer.allowed[:stop]).any())
-        return holds or self._ticks_since_guess == 0
-
-
-def _write(block: Block, X: Array, out: Array, add: bool) -> bool:
-    """Adds block · X to the rows, or sets them; whether they are set then."""
-    if block is None:
-        return add
-    if block.ndim == 1:
-        if add:
-            out += X[block]
+        if depth >= self.depth:
+            self._patience = PATIENCE if depth < self.depth else self._patience - 1
+            if self.depth < self.greatest and (self._patience <= 0 or self._would_hold(parts, depth + 1, answer)):
+                self.depth += 1
+                self._patience = PATIENCE
         else:
+            self.depth, self._patience = depth, PATIENCE
+
+    def _would_hold(self, parts: list[Part], depth: int, answer: Answer | None) -> bool:
+        """Whether the equations of so many levels, and all inequalities down to them, hold in an answer."""
+        levels = sorted({part.level for part in parts if part.equation})
+        if answer is None or len(levels) < depth:
+            return False
+        return answer.status == "optimal" and answer.holds(levels[depth - 1] - self.top)
+
+
+def _of_one_weight(parts: list[Part], level: int) -> bool:
+    """Whether all equations of a level have the same weight, and it is not zero."""
+    weights = {part.task.weight for part in parts if part.equation and part.level == level}
+    plain = all(part.rows.weights is None for part in parts if part.level == level)
+    return plain and len(weights) == 1 and 0.0 not in weights
+
+
+def _write(rows: Rows, blocks: tuple[Array, Array, Array], out: Array) -> None:
+    """The rows' blocks times those of X, into `out`."""
+    written = False
+    for block, X in zip((rows.acceleration, rows.force, rows.torque), blocks, strict=True):
+        if block is None:
+            continue
+        if written:
+            out += X[block] if block.ndim == 1 else block.dot(X)
+        elif block.ndim == 1:
             X.take(block, 0, out)
-    elif add:
-        out += block.dot(X)
-    else:
-        np.dot(block, X, out=out)
-    return True
+        else:
+            np.dot(block, X, out=out)
+        written = True
+    if not written:
+        out[:] = 0.0

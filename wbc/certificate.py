@@ -10,6 +10,7 @@ from wbc.arrays import Array
 from wbc.dynamics.base import Dynamics
 from wbc.problem import Variables
 
+
 @dataclass(frozen=True)
 class Certificate:
     """What was checked.

@@ -71,11 +71,12 @@ class Contact(ABC):
 
     @abstractmethod
     def normals(self, robot: Dynamics) -> Array:
-        """n with normal force n · f; shape (size,)."""
+        """N with normal force n · f; shape (size,)."""
 
-    @abstractmethod
     def place(self, robot: Dynamics) -> Array:
         """Where the contact is now against what it touches: a pose, shape (4, 4)."""
+        pose = robot.pose(self.frame)
+        return pose if self.on is None else np.asarray(np.linalg.solve(robot.pose(self.on), pose))
 
     @abstractmethod
     def error(self, robot: Dynamics, anchor: Array) -> Array:
@@ -100,8 +101,8 @@ class Contact(ABC):
         J, bias = robot.jacobian(self.frame), robot.jacobian_bias(self.frame)
         if self.on is None:
             return J, bias
-        # against the point of the other body that is at the contact now, p_on + r; the acceleration is the one seen from
-        # that body: without its centrifugal and (should the contact drift) Coriolis acceleration
+        # against the point of the other body that is at the contact now, p_on + r; the acceleration is the one seen
+        # from that body: without its centrifugal and (should the contact drift) Coriolis acceleration
         r = robot.pose(self.frame)[:3, 3] - robot.pose(self.on)[:3, 3]
         J_on, bias_on = robot.jacobian(self.on).copy(), robot.jacobian_bias(self.on).copy()
         omega = robot.twist(self.on)[3:]
@@ -159,12 +160,7 @@ class PointContact(Contact):
         C = self._cones.get(sides)
         if C is None:
             C = self._cones[sides] = force_cone(self.normal, self.friction, sides)
-        return C if self.on is None else np.asarray(C @ robot.pose(self.on)[:3, :3].T)
-
-    def place(self, robot: Dynamics) -> Array:
-        """See `Contact`."""
-        pose = robot.pose(self.frame)
-        return pose if self.on is None else np.linalg.solve(robot.pose(self.on), pose)
+        return C if self.on is None else C.dot(robot.pose(self.on)[:3, :3].T)
 
     def error(self, robot: Dynamics, anchor: Array) -> Array:
         """See `Contact`."""
@@ -215,7 +211,8 @@ class SurfaceContact(Contact):
         given = np.array(corners, dtype=float)
         if given.ndim != 2 or given.shape[1] not in (2, 3) or len(given) < 3 or not np.isfinite(given).all():
             raise WbcError(
-                f"contact {self.name!r}: corners must be three or more points, shape (n, 2) or (n, 3), not {given.shape}"
+                f"contact {self.name!r}: corners must be three or more points, shape (n, 2) or (n, 3), not "
+                f"{given.shape}"
             )
         if given.shape[1] == 2:
             given = np.column_stack([given, np.zeros(len(given))])
@@ -251,20 +248,15 @@ class SurfaceContact(Contact):
     def cone(self, robot: Dynamics, sides: int) -> Array:
         """All facets of the cone of wrenches, or the corners' pyramids; see `Contact`."""
         R = robot.pose(self.frame)[:3, :3]
-        C = self._cones.get(sides)
-        if C is None:
+        if sides not in self._cones:
             if self.forces == "wrench":
-                C = wrench_cone(self.corners, self.normal, self.friction, sides)
+                self._cones[sides] = wrench_cone(self.corners, self.normal, self.friction, sides)
             else:
-                C = np.kron(np.eye(len(self.corners)), force_cone(self.normal, self.friction, sides, push=True))
-            self._cones[sides] = C
+                corner = force_cone(self.normal, self.friction, sides, push=True)
+                self._cones[sides] = np.asarray(np.kron(np.eye(len(self.corners)), corner), dtype=float)
+        C = self._cones[sides]
         turned: Array = (C.reshape(-1, 3) @ R.T).reshape(len(C), -1)  # each triple of columns from frame to world axes
         return turned
-
-    def place(self, robot: Dynamics) -> Array:
-        """See `Contact`."""
-        pose = robot.pose(self.frame)
-        return pose if self.on is None else np.linalg.solve(robot.pose(self.on), pose)
 
     def error(self, robot: Dynamics, anchor: Array) -> Array:
         """See `Contact`."""

@@ -57,7 +57,9 @@ class Controller:
         if not isinstance(robot, Dynamics):
             raise WbcError(f"a controller needs a robot of wbc.load, not {show(robot)}")
         if not isinstance(stack, Stack):
-            raise WbcError(f"a controller needs a wbc.Stack, not {show(stack)}; wrap the tasks: wbc.Stack(tasks, contacts)")
+            raise WbcError(
+                f"a controller needs a wbc.Stack, not {show(stack)}; wrap the tasks: wbc.Stack(tasks, contacts)"
+            )
         if not 0 < period < np.inf or (deadline is not None and not deadline > 0):
             raise WbcError(f"period = {period} and deadline = {deadline} must be positive times in s")
         self.robot, self.stack, self.period, self.deadline = robot.copy(), stack, float(period), deadline
@@ -67,13 +69,12 @@ class Controller:
         # Operational-space control is the same problem with one level more: least torque in the metric of the inverse mass.
         metric = [(LeastTorqueByInverseMass(),)] if getattr(self.solver, "dynamically_consistent", False) else []
         self._levels: list[tuple[Task, ...]] = [*stack.levels, *metric]
-        names = [contact.name for contact in stack.contacts]
         for contact in stack.contacts:
             for frame in (contact.frame, contact.on):
                 if frame is not None:
                     self.robot._find(frame)
         for task in stack:
-            task.check(self.robot, names)
+            task.check(self.robot, {contact.name: contact for contact in stack.contacts})
         self._before: tuple[float, Array | None] = (-np.inf, None)  # time and torque of the last tick
         self._earlier: Array | None = None  # the torque of the last tick at another time
         self._last: Solution | None = None
@@ -85,7 +86,8 @@ class Controller:
         self._variables = Variables(self.robot, self.stack.support.closed)
         self._variables.period = self.period
         reduction = Reduction(self.robot, self._variables)
-        self._assembly = Assembly(self._levels, self.stack, reduction, self._variables)
+        strict = not getattr(self.solver, "trades_priorities", False)
+        self._assembly = Assembly(self._levels, self.stack, reduction, self._variables, strict)
 
     def reset(self) -> None:
         """Forgets the past: places that are held, ramps, the last torque, the solver's last active set."""
@@ -137,7 +139,13 @@ class Controller:
             x = x.copy() if np.isfinite(x).all() else np.zeros(variables.n)
             x[variables.torque] = fallback_torque(robot, Jc)
         solution = Solution(
-            robot=robot, variables=variables, parts=parts, x=x, answer=None if failed else answer, stack=self.stack
+            robot=robot,
+            variables=variables,
+            parts=parts,
+            x=x,
+            answer=None if failed else answer,
+            stack=self.stack,
+            top=self._assembly.top,
         )
         self._before = (time, solution.torque)
         self._last = solution
@@ -153,14 +161,18 @@ class Controller:
     def _solve(self, parts: list[Part], M: Array, h: Array, Jc: Array) -> tuple[Array, Answer | None]:
         """Eliminates and solves; the first equations are eliminated where no inequality of their level is in the way."""
         assembly = self._assembly
-        for quick in (True, False) if assembly.speculate else (False,):
-            X, levels = assembly.reduce(parts, M, h, Jc, quick)
+        for depth in range(assembly.depth, -1, -1):
+            reduced = assembly.reduce(parts, M, h, Jc, depth)
+            if reduced is None:
+                assembly.depth = assembly.greatest = depth - 1
+                continue
+            X, levels = reduced
             try:
                 answer = self.solver.solve(levels, validate=False)
             except (ArithmeticError, np.linalg.LinAlgError, ValueError):  # a hard state ends in the fallback, not here
                 return X, None
-            if not quick or assembly.holds(answer):
-                assembly.speculate = quick or assembly.may_guess_again(parts, answer)
+            if assembly.holds(answer):
+                assembly.learn(parts, depth, answer)
                 break
         return X, answer
 
@@ -173,7 +185,11 @@ class Controller:
         """Says once, by name, which inequalities the solver will not see."""
         if not getattr(self.solver, "ignores_inequalities", False):
             return
-        names = [task.name for task in self.stack if isinstance(task, Task) and (task.inequality or task.tolerance is not None)]
+        names = [
+            task.name
+            for task in self.stack
+            if isinstance(task, Task) and (task.inequality or task.tolerance is not None)
+        ]
         if names:
             name = type(self.solver).__name__
             warnings.warn(

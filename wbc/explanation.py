@@ -41,7 +41,9 @@ def explain(solution: Solution) -> str:
                 if np.abs(residual).max(initial=0.0) > MET:
                     lines += [f"     held back by {blocker}" for blocker in _blockers(solution, part, residual, twin)]
     for active in solution.violated:
-        lines.append(f"could not hold: {active.task}, {active.row}, by {active.violation:.3g} at its {active.side} bound")
+        lines.append(
+            f"could not hold: {active.task}, {active.row}, by {active.violation:.3g} at its {active.side} bound"
+        )
     return "\n".join(lines)
 
 
@@ -58,7 +60,7 @@ def _blockers(solution: Solution, part: Part, residual: np.ndarray, twin: object
     """The inequalities whose multipliers carry the residual of a task, and else the tasks above it."""
     answer = solution._answer
     found: list[tuple[float, str]] = []
-    multipliers = None if answer is None else answer.multipliers.get(part.level)
+    multipliers = None if answer is None else answer.multipliers.get(part.level - solution._top)
     if multipliers is not None:
         for other in solution._parts:
             if other.equation or other.eliminated or other.level > part.level:

@@ -13,8 +13,9 @@ from wbc.errors import WbcError, show
 class Gains:
     """Stiffness and damping of a task's error: acceleration = kp · error + kd · error rate.
 
-    Given as the frequency and damping ratio of the error's motion, kp = ω², kd = 2 ζ ω with ω = 2π f (ETH 3.79–3.80), they mean the
-    same whatever the control period is. Or give kp and kd themselves. Each is a number, or one number an axis.
+    Given as the frequency and damping ratio of the error's motion, kp = ω², kd = 2 ζ ω with ω = 2π f (ETH 3.79–3.80),
+    they mean the same whatever the control period is. Or give kp and kd themselves. Each is a number, or one number an
+    axis.
 
     Args:
         frequency_hz: of the undamped motion, Hz.

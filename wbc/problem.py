@@ -111,6 +111,10 @@ class Rows:
             if block is None:
                 continue
             if block.ndim == 1:
+                if block.dtype.kind not in "iu":
+                    raise WbcError(
+                        f"{whose}: the {name} block has one dimension; a matrix is ({count}, {size}), indices are integers"
+                    )
                 if block.shape != (count,) or (count and not 0 <= block.min() <= block.max() < size):
                     raise WbcError(f"{whose}: the {name} indices must be {count} numbers from 0 to {size - 1}")
             elif block.shape != (count, size):

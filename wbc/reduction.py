@@ -60,7 +60,7 @@ class Reduction:
         self._K: Array = np.empty((variables.nv, self._ny))
         self._room: dict[int, _Room] = {}
 
-    def solve(self, M: Array, h: Array, Jc: Array, equations: list[Rows]) -> Array:
+    def solve(self, M: Array, h: Array, Jc: Array, equations: list[Rows], ordered: bool = False) -> Array | None:
         """Eliminates the equation of motion, and equations beside it.
 
         Args:
@@ -68,9 +68,11 @@ class Reduction:
             h: bias, shape (nv,).
             Jc: contact Jacobian with generalized force Jcᵀ f, shape (nf, nv).
             equations: rows whose bounds meet; they hold exactly where they can, else as well as they can.
+            ordered: whether some are of less priority than others: they are solved together only if all can hold.
 
         Returns:
-            X = [x₀ T], shape (n, 1 + free): x = x₀ + T z, with orthonormal columns of T in y. Overwritten by the next call.
+            X = [x₀ T], shape (n, 1 + free): x = x₀ + T z, with orthonormal columns of T in y. Overwritten by the next call. None
+            where `ordered` equations depend on each other.
         """
         nv, ny, s = self._variables.nv, self._ny, self._scale
         K = self._K  # the equation of motion in y: K y + h = Sᵀ τ
@@ -95,9 +97,22 @@ class Reduction:
             start = stop
         C = _independent(room) if total <= ny else None
         if C is None:
+            if ordered:
+                return None
             C = _sequential(E, e, count)
             return self._expand(K, h, C, np.empty((self._variables.n, C.shape[1])))
         return self._expand(K, h, C, room.X)
+
+    def size(self, rows: Rows) -> float:
+        """The mean square of the norms of rows in y, before the elimination; of the last call's state."""
+        found, count = 0.0, max(len(rows.lower), 1)
+        for block, scale in ((rows.acceleration, 1.0), (rows.force, self._scale**2)):
+            if block is not None:
+                found += scale * (1.0 if block.ndim == 1 else float(np.vdot(block, block)) / count)
+        if rows.torque is not None:
+            entries = 1.0 if rows.torque.ndim == 1 else float(np.vdot(rows.torque, rows.torque)) / count
+            found += entries * float(np.vdot(self._K, self._K)) / max(len(self._K), 1)
+        return found
 
     def _put(self, E: Array, e: Array, rows: Rows, K: Array, h: Array) -> None:
         """Writes rows in y, as columns."""

@@ -101,8 +101,10 @@ class Solution:
         x: Array,
         answer: Answer | None,
         stack: Stack,
+        top: int,
     ) -> None:
         self._robot, self._variables, self._parts, self._answer, self._stack = robot, variables, parts, answer, stack
+        self._top = top
         self._x = x
         x.flags.writeable = False
         self.q, self.v = robot.q, robot.v
@@ -134,7 +136,9 @@ class Solution:
         axes, N and N m. Open contacts have zeros.
         """
         found = {}
-        twin = self._state() if any(contact.size != contact.rows for contact in self._variables.contacts) else self._robot
+        twin = (
+            self._state() if any(contact.size != contact.rows for contact in self._variables.contacts) else self._robot
+        )
         for contact in self._stack.contacts:
             where = self._variables.force_of(contact.name)
             if where is None:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from wbc.contact import Contact
 from wbc.errors import WbcError, WbcWarning, show, unknown_name
-from wbc.support import Support
+from wbc.support import ROUNDING, Support
 from wbc.task import Task
 
 
@@ -58,10 +58,12 @@ class Stack:
     ) -> None:
         if isinstance(levels, Task | Levels):
             given = _levels(levels)
-        elif isinstance(levels, Sequence) and not isinstance(levels, str):
+        elif isinstance(levels, list | tuple):
             given = []
             for level in levels:
-                members = _levels(level) if isinstance(level, Task | Levels) else [list(level)]
+                if not isinstance(level, Task | Levels | list | tuple):
+                    raise WbcError(f"a stack is made of tasks, or of a list of lists of tasks; {show(level)} is none")
+                members = [list(level)] if isinstance(level, list | tuple) else _levels(level)
                 if len(members) > 1:
                     raise WbcError(f"a level of a list holds tasks of one priority, not {level!r}")
                 given += members
@@ -97,14 +99,21 @@ class Stack:
                 "the stack has no equation of motion; without it nothing ties torques to accelerations: put "
                 "tasks.EquationOfMotion() on top"
             )
-        held = [level for level, members in enumerate(self.levels) for task in members if task.holds_contacts]
-        if self.support.contacts and not held:
-            names = ", ".join(contact.name for contact in self.support.contacts)
-            warnings.warn(
-                f"no task holds the contacts still ({names}): add tasks.ContactMotion() on a high level",
-                WbcWarning,
-                stacklevel=3,
-            )
+        if not self.contacts:
+            return
+        names = ", ".join(contact.name for contact in self.contacts)
+        holding = [level for level, members in enumerate(self.levels) if any(task.holds_contacts for task in members)]
+        held = holding[0] if holding else None
+        trouble = ""
+        if held is None:
+            trouble = f"no task holds the contacts still ({names}): add tasks.ContactMotion() on a high level"
+        else:
+            above = [task for level in self.levels[:held] for task in level]
+            soft = [task.name for task in above if not (task.physics or task.inequality or task.tolerance is not None)]
+            if soft:
+                trouble = f"the task that holds the contacts still ({names}) is below {soft[0]!r}, which may move them"
+        if trouble:
+            warnings.warn(trouble, WbcWarning, stacklevel=3)
 
     def __iter__(self) -> Iterator[Task]:
         return (task for level in self.levels for task in level)
@@ -142,13 +151,24 @@ class Stack:
         self._fade(name, "weight", weight, duration)
 
     def switch_off(self, name: str, duration: float = 0.0) -> None:
-        """Takes a task out. Over the duration it gets a tolerance that grows from none to any (not its weight: on a level
-        of its own a task of any weight is met in full). Solvers that ignore inequalities take it out at once.
+        """Takes a task out, from the next tick on.
+
+        Over the duration it gets a tolerance that grows from none to any (its weight won't do: on a level of its own a
+        task of any weight is met in full). Solvers that ignore inequalities take it out at once.
+
+        Args:
+            name: of the task.
+            duration: s; 0 is at once.
         """
         self._fade(name, "presence", 0.0, duration)
 
     def switch_on(self, name: str, duration: float = 0.0) -> None:
-        """Puts a task back, the way that `switch_off` took it out. Without a target it holds what it finds then."""
+        """Puts a task back, the way that `switch_off` takes it out. Without a target it holds what it finds then.
+
+        Args:
+            name: of the task.
+            duration: s; 0 is at once.
+        """
         self._fade(name, "presence", 1.0, duration)
 
     @property
@@ -178,7 +198,7 @@ class Stack:
         for key, (start, target, since, duration) in list(self._fades.items()):
             began = time if since is None and time < math.inf else since
             elapsed = math.inf if began is None else time - began
-            share = 1.0 if elapsed >= duration else max(elapsed / duration, 0.0)
+            share = 1.0 if elapsed >= duration - ROUNDING else max(elapsed / duration, 0.0)
             value = target if share == 1.0 else start + share * (target - start)
             what, _, name = key.partition(" ")
             if what == "weight":
@@ -205,6 +225,9 @@ class Stack:
 
     def open_contact(self, contacts: str | Iterable[str], duration: float = 0.0) -> None:
         """Opens contacts: their forces go to zero over the duration (s) first. See `Support.open`.
+
+        What then moves the foot is up to the tasks: for torques without a jump, one of them should hold it by then,
+        such as an `EndEffectorAcceleration` without a target that is switched on now.
 
         Args:
             contacts: a name, or several that open together.
@@ -244,4 +267,3 @@ class Stack:
                 lines.append(f"{head:>2}  {task.name:<32} {counts:<14} weight {task.weight:g}{state}  {task.purpose}")
         closed = [f"{contact.name} {self.support.activation(contact.name):.0%}" for contact in self.contacts]
         return "\n".join([*lines, f"contacts: {', '.join(closed) or 'none'}"])
-

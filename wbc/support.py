@@ -13,6 +13,9 @@ from wbc.contact import Contact
 from wbc.dynamics.base import Dynamics
 from wbc.errors import WbcError, show, unknown_name
 
+ROUNDING = 1e-9
+"""A ramp that ends within so many seconds has ended: 1.2 - 1.0 is less than 0.2."""
+
 
 @dataclass
 class _State:
@@ -139,7 +142,7 @@ class Support:
                     ceiling = min(ceiling, max(borne().get(name, weight), 0.0))
                 state.start = state.activation, ceiling
             elapsed = time - state.began
-            if elapsed >= state.duration:
+            if elapsed >= state.duration - ROUNDING:
                 self._set(state, state.target, 0.0)
                 self._moving.discard(name)
                 continue

@@ -19,8 +19,8 @@ class Target:
     """A value to reach, its velocity and acceleration; what is handed over is copied.
 
     Args:
-        value: constant; or a function of time that gives a value, or a value, a velocity and an acceleration; None: what
-            the task measures at its first tick.
+        value: constant; or a function of time that gives a value, or a value, a velocity and an acceleration; None:
+            what the task measures at its first tick.
         shapes: that a value may have; None: not known yet, `fit` tells.
         rates: entries of velocity and acceleration.
         velocity: beside a constant value, shape (rates,).
@@ -57,7 +57,7 @@ class Target:
             if given is not None:
                 self._checked(given, self._rates, what)
 
-    def _checked(self, value: ArrayLike, shapes: tuple[tuple[int, ...], ...] | None, what: str) -> Array:
+    def _checked(self, value: object, shapes: tuple[tuple[int, ...], ...] | None, what: str) -> Array:
         try:
             array = np.array(value, dtype=float)
         except (TypeError, ValueError):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,6 +13,7 @@ from wbc.errors import WbcError, show
 from wbc.problem import Rows, Variables
 
 if TYPE_CHECKING:
+    from wbc.contact import Contact
     from wbc.dynamics.base import Dynamics
     from wbc.stack import Levels
 
@@ -74,12 +75,14 @@ class Task(ABC):
         """What each row is about: an axis, a joint, a contact. For explanations; need not be fast."""
         return [f"row {row}" for row in range(len(self.rows(robot, variables)))]
 
-    def check(self, robot: Dynamics, contacts: Iterable[str]) -> None:  # noqa: B027  most tasks have nothing to check
+    def check(  # noqa: B027  most tasks have nothing to check
+        self, robot: Dynamics, contacts: Mapping[str, Contact]
+    ) -> None:
         """Raises a `WbcError` if the task is for a frame, a joint or a contact that is not there.
 
         Args:
             robot: any state.
-            contacts: the names of the stack's contacts, closed or open.
+            contacts: the stack's contacts by name, closed or open.
         """
 
     def reset(self) -> None:  # noqa: B027  most tasks remember nothing
@@ -93,11 +96,19 @@ class Task(ABC):
             variables: the layout of x.
         """
         rows = self.rows(robot, variables)
-        rows.check(variables, self.name)
+        self.check_rows(rows, variables)
         A, (lower, upper) = rows.matrix(variables), self.bounds(rows)
         if not self.inequality and self.tolerance is None and np.array_equal(lower, upper):
             return A, lower.copy()
         return A, lower.copy(), upper.copy()
+
+    def check_rows(self, rows: object, variables: Variables) -> None:
+        """Raises a `WbcError` if what `rows` gave can't be used; the controller asks once for each layout of x."""
+        if not isinstance(rows, Rows):
+            raise WbcError(f"{self.name}: rows() must give a wbc.Rows, not {show(rows)}")
+        rows.check(variables, self.name)
+        if self.tolerance is not None and self.tolerance.shape not in ((), (len(rows),)):
+            raise WbcError(f"{self.name}: tolerance has {self.tolerance.size} values; it needs one, or {len(rows)}")
 
     def bounds(self, rows: Rows) -> tuple[Array, Array]:
         """The bounds of its rows, with its tolerance."""

@@ -1,4 +1,4 @@
-"""The forces that a point, and the wrenches that a flat sole can exert on a surface with Coulomb friction, as half-spaces."""
+"""The forces of a point, and the wrenches of a sole, that a surface with Coulomb friction can bear, as half-spaces."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ FRICTIONLESS = 1e-9
 def force_cone(normal: Array, friction: float, sides: int, push: bool = False) -> Array:
     """A pyramid of forces inside the cone of friction: |f_t| ≤ μ f_n.
 
-    Facet k is d_k · f ≤ μ cos(π / sides) n · f, with d_k the tangent at the angle 2π k / sides: its edges lie on the cone.
+    Facet k is d_k · f ≤ μ cos(π / sides) n · f, with d_k the tangent at the angle 2π k / sides: the edges lie on the
+    cone.
 
     Args:
         normal: unit vector, shape (3,).
@@ -82,7 +83,8 @@ def wrench_cone(corners: Array, normal: Array, friction: float, sides: int) -> A
     shift[3:, :3] = -np.array([[0, -centre[2], centre[1]], [centre[2], 0, -centre[0]], [-centre[1], centre[0], 0]])
     axes = np.kron(np.eye(2), turn)
     C: Array = section @ shift @ axes
-    return C / np.linalg.norm(C[:, :3], axis=1, keepdims=True).clip(1e-3)
+    C /= np.linalg.norm(C[:, :3], axis=1, keepdims=True).clip(1e-3)
+    return C
 
 
 def _smooth_section(arms: Array) -> Array:

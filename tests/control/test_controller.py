@@ -72,10 +72,11 @@ def test_exact_solvers_agree_with_inequalities_and_weighted_ones_come_close() ->
     for tick in range(25):
         q, v = moving_state(robots["hierarchical-qp"].robot, rng, 0.05, 0.15)
         solutions = {solver: ours.step(q, v, 1e-3 * tick) for solver, ours in robots.items()}
+        assert {solution.status for solution in solutions.values()} == {"optimal"}
         best = solutions["hierarchical-qp"]
         relaxed += bool(best.active)
         for solver, solution in solutions.items():
-            close = {"hierarchical-qp": 1e-9, "sequential-qp": 1e-4, "weighted-qp": 0.1}[solver]
+            close = {"hierarchical-qp": 1e-9, "sequential-qp": 1e-4, "weighted-qp": 0.3}[solver]
             for mine, theirs in list(zip(best.levels, solution.levels, strict=True))[:3]:
                 assert abs(mine.cost - theirs.cost) <= close * (1 + mine.cost), f"{solver}, tick {tick}"
     assert relaxed > 5  # the test is about inequalities
@@ -193,8 +194,8 @@ def test_infeasible_no_friction_on_a_slope() -> None:
     solution = controller(robot, stack, "hierarchical-qp").step(robot.model.nominal, np.zeros(18))
     assert solution.status == "optimal"
     text = solution.explain()
-    assert "contact motion: missed: x of" in text
-    assert "friction cones (friction of" in text
+    assert "base: missed: x of base" in text
+    assert "held back by friction cones (friction of" in text
     for force in solution.forces.values():
         assert np.allclose(force - (force @ slope) * slope, 0.0, atol=1e-6)  # no tangential force
 
@@ -216,9 +217,8 @@ class _Broken:
 @pytest.mark.parametrize("name", ["quadruped", "humanoid", "arm"])
 def test_a_failed_solver_ends_in_a_safe_torque(name: str, how: str) -> None:
     robot = wbc.load(name, "numpy")
-    stack = wbc.Stack(
-        tasks.EquationOfMotion() / (tasks.ContactMotion() + tasks.JointAcceleration()), contacts=contacts(robot)
-    )
+    first = tasks.ContactMotion() if robot.model.feet else tasks.EndEffectorAcceleration("tool", axes="x")
+    stack = wbc.Stack(tasks.EquationOfMotion() / first / tasks.JointAcceleration(), contacts=contacts(robot))
     ours = controller(robot, stack, _Broken(how))
     solution = ours.step(robot.model.nominal, np.zeros(robot.nv))
     assert solution.status == "failed"

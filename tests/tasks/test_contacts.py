@@ -25,7 +25,10 @@ CONTACTS = {
             wbc.SurfaceContact("right_foot", corners=SQUARE),
         ),
     ),
-    "on the arm": ("arm", lambda: (wbc.SurfaceContact("tool", corners=SQUARE, on="link_1"), wbc.PointContact("link_5"))),
+    "on the arm": (
+        "arm",
+        lambda: (wbc.SurfaceContact("tool", corners=SQUARE, on="link_1"), wbc.PointContact("link_5")),
+    ),
 }
 
 
@@ -135,6 +138,8 @@ def test_contact_force_is_the_force_or_wrench_that_was_asked_for(forces: str) ->
     for bad in (tasks.ContactForce("hand", wanted), tasks.ContactForce("left_foot", wanted[:3], ("rx",))):
         with pytest.raises(wbc.WbcError, match="force of .*axes"):
             bad.matrices(robot, variables)
+        with pytest.raises(wbc.WbcError, match="force of .*axes"):  # and before it comes to that
+            wbc.Controller(robot, wbc.Stack(tasks.EquationOfMotion() / tasks.ContactMotion() / bad, (hand, sole)))
 
 
 def test_mistakes_are_named() -> None:
@@ -143,7 +148,9 @@ def test_mistakes_are_named() -> None:
     with pytest.raises(wbc.WbcError, match="force of LF_fot: no contact .*did you mean 'LF_foot'"):
         wbc.Controller(
             robot,
-            wbc.Stack(tasks.EquationOfMotion() / tasks.ContactMotion() / tasks.ContactForce("LF_fot", (0, 0, 1)), [foot]),
+            wbc.Stack(
+                tasks.EquationOfMotion() / tasks.ContactMotion() / tasks.ContactForce("LF_fot", (0, 0, 1)), [foot]
+            ),
         )
     with pytest.raises(wbc.WbcError, match="axis"):
         tasks.ContactForce("LF_foot", (0, 0, 1), ("z", "q"))
@@ -160,7 +167,11 @@ def test_mistakes_are_named() -> None:
     ):
         with pytest.raises(wbc.WbcError, match=f"LF_foot.*{words}"):
             wbc.PointContact("LF_foot", **options)
-    for corners, words in ((((0, 0), (1, 0)), "three or more"), (((0, 0), (1, 0), (2, 0)), "on a line"), ((), "corners")):
+    for corners, words in (
+        (((0, 0), (1, 0)), "three or more"),
+        (((0, 0), (1, 0), (2, 0)), "on a line"),
+        ((), "corners"),
+    ):
         with pytest.raises(wbc.WbcError, match=words):
             wbc.SurfaceContact("LF_foot", corners=corners)
     with pytest.raises(wbc.WbcError, match="'wrench' or 'corners'"):

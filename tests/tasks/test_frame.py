@@ -60,7 +60,13 @@ def test_demands_are_met_by_motions_that_fulfil_the_rows(name: str, variant: str
     got, feed, force, picked = demanded(moving, options, pose, velocity, acceleration, kp, kd, frames)
     if "relative_to" in options:
         options["relative_to"] = frames[1]
-    shape = pose if len(picked) > 3 or (min(picked) < 3 <= max(picked)) else pose[:3, 3] if max(picked) < 3 else pose[:3, :3]
+    shape = (
+        pose
+        if len(picked) > 3 or (min(picked) < 3 <= max(picked))
+        else pose[:3, 3]
+        if max(picked) < 3
+        else pose[:3, :3]
+    )
     gains = wbc.Gains(kp=np.full(len(picked), kp), kd=kd)
     for target, rates in (
         (shape, {"velocity": velocity, "acceleration": acceleration}),
@@ -108,7 +114,9 @@ def test_with_its_own_inertia_an_impedance_needs_no_torque_but_spring_and_damper
     J = robot.jacobian("tool")
     force = 100.0 * error - 5.0 * robot.twist("tool")
     # ETH (3.87): tau = J^T (Λ ẇ* + μ + p), Λ ẇ* the spring's force; up to what lies in the null space
-    expected = robot.bias + J.T @ (force - np.linalg.solve(J @ np.linalg.solve(robot.mass_matrix, J.T), robot.jacobian_bias("tool")))
+    expected = robot.bias + J.T @ (
+        force - np.linalg.solve(J @ np.linalg.solve(robot.mass_matrix, J.T), robot.jacobian_bias("tool"))
+    )
     gap = J @ np.linalg.solve(robot.mass_matrix, found - robot.bias) - J @ np.linalg.solve(
         robot.mass_matrix, expected - robot.bias
     )
@@ -177,7 +185,11 @@ def test_mistakes_are_named(options: dict, words: str) -> None:
 
 
 def test_bad_impedances_are_named() -> None:
-    for stiffness, words in ((-1.0, "not negative"), (np.ones(4), "6 numbers"), (np.triu(np.ones((6, 6))), "symmetric")):
+    for stiffness, words in (
+        (-1.0, "not negative"),
+        (np.ones(4), "6 numbers"),
+        (np.triu(np.ones((6, 6))), "symmetric"),
+    ):
         with pytest.raises(wbc.WbcError, match=f"impedance of tool: stiffness.*{words}"):
             tasks.CartesianImpedance("tool", stiffness, 1.0)
     with pytest.raises(wbc.WbcError, match="inertia"):

@@ -28,7 +28,7 @@ def test_joint_acceleration(name: str, subset: bool) -> None:
     moving = Moving(name, 21)
     robot = moving.robot
     names = SOME[name] if subset else [joint.name for joint in robot.model.joints.values() if joint.actuated]
-    at_v, at_q = where(robot, names)
+    _, at_q = where(robot, names)
     target, velocity, acceleration = moving.rng.normal(size=(3, len(names)))
     start = robot.q[at_q].copy()
     rate, second = moving.rates(lambda: robot.q[at_q] - start)

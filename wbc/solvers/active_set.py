@@ -40,17 +40,19 @@ class Layout:
     """What stays the same from tick to tick: which rows belong to which level, and which are equalities.
 
     Attributes:
-        key: what it was made for.
+        equal: whether each row is an equality.
         level_of: the level of each row.
         equalities: the equality rows of each level; None where all rows of the level are equalities (or it has none).
         ones: 1 for each row.
         identity: of the size of x.
+        blocks: the levels that have equalities, and where these stand.
+        inequalities: where the other rows stand.
     """
 
-    __slots__ = ("equalities", "identity", "key", "level_of", "ones")
+    __slots__ = ("blocks", "equal", "equalities", "identity", "inequalities", "level_of", "ones", "starts")
 
     def __init__(self, starts: list[int], unknowns: int, equal: np.ndarray) -> None:
-        self.key = (starts.copy(), unknowns, equal.tobytes())
+        self.equal, self.starts = equal, starts.copy()
         self.ones: Array = np.ones(max(len(equal), unknowns))
         self.identity: Array = np.eye(unknowns, order="F")
         self.level_of: list[int] = []
@@ -59,6 +61,21 @@ class Layout:
             here = equal[start:stop]
             self.level_of += [level] * (stop - start)
             self.equalities.append(None if here.all() else np.flatnonzero(here) + start)
+        every = [np.flatnonzero(equal[start:stop]) + start for start, stop in pairwise(starts)]
+        self.blocks = [(level, _as_slice(rows)) for level, rows in enumerate(every) if len(rows)]
+        self.inequalities = _as_slice(np.flatnonzero(~equal))
+
+    def fits(self, starts: list[int], unknowns: int, equal: np.ndarray) -> bool:
+        """Whether it is the layout of these levels."""
+        same = self.starts == starts and len(self.identity) == unknowns
+        return same and self.equal.tobytes() == equal.tobytes()
+
+
+def _as_slice(rows: IntArray) -> slice | IntArray:
+    """The same rows as a slice where they stand side by side: taking them is then no copy."""
+    if not len(rows):
+        return slice(0, 0)
+    return slice(int(rows[0]), int(rows[-1]) + 1) if rows[-1] - rows[0] == len(rows) - 1 else rows
 
 
 class Search:
@@ -83,17 +100,16 @@ class Search:
         starts: list[int],
         rank_tolerance: float,
         layout: Layout | None = None,
+        norms: Array | None = None,
     ) -> None:
         self.A, self.lower, self.upper, self.starts = A, lower, upper, starts
         self.rank_tolerance = rank_tolerance
         self.p, self.n = len(starts) - 1, A.shape[1]
-        self.equal = equal = lower == upper
-        if layout is None or layout.key != (starts, self.n, equal.tobytes()):
-            layout = Layout(starts, self.n, equal)
-        self.layout = layout
-        norms = (A * A).dot(layout.ones[: self.n])
-        np.sqrt(norms, out=norms)
-        self.norms: Array = norms
+        if layout is None:
+            layout = Layout(starts, self.n, lower == upper)
+        if norms is None:
+            norms = np.sqrt((A * A).dot(layout.ones[: self.n]))
+        self.layout, self.norms, equal = layout, norms, layout.equal
         self.sound = bool(norms.dot(norms) < np.inf)
         self.low: Array = lower.copy()
         self.high: Array = upper.copy()

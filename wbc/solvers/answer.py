@@ -72,7 +72,7 @@ class Answer:
     _ranks: Sequence[int] = ()
     _side: Sides | None = None
     _weights: Array | None = None
-    allowed: Array | None = None
+    _allowed: Array | None = None
     _pulls: Pulls | None = None
 
     @property
@@ -97,11 +97,17 @@ class Answer:
                 values[own] = self.residual[own] * (1.0 if self._weights is None else self._weights[own])
         return found
 
+    def holds(self, level: int) -> bool:
+        """Whether every row of the levels down to this one holds, within the solver's tolerance."""
+        stop = self._starts[level + 1]
+        allowed = 0.0 if self._allowed is None else self._allowed[:stop]
+        return not bool((np.abs(self.residual[:stop]) > allowed).any())
+
     @property
     def levels(self) -> tuple[LevelAnswer, ...]:
         """What became of each level, highest priority first."""
         found = []
-        beyond = np.abs(self.residual) > (0.0 if self.allowed is None else self.allowed)
+        beyond = np.abs(self.residual) > (0.0 if self._allowed is None else self._allowed)
         for index, (start, stop) in enumerate(zip(self._starts, self._starts[1:], strict=False)):
             residual = self.residual[start:stop].copy()
             weighted = residual if self._weights is None else residual * np.sqrt(self._weights[start:stop])

@@ -13,6 +13,7 @@ from wbc.solvers.answer import Answer, grade
 from wbc.solvers.elimination import RANK_TOLERANCE
 from wbc.solvers.level import Hierarchy, LevelLike
 from wbc.solvers.prediction import Predictor
+from wbc.solvers.unconstrained import solve_equations
 
 
 _WORTH_A_TRY = 0.3
@@ -70,18 +71,39 @@ class HierarchicalQP:
         began = perf_counter()
         hierarchy = Hierarchy.of(levels, validate)
         A, lower, upper = hierarchy.scaled()
-        search = Search(A, lower, upper, hierarchy.starts, self.rank_tolerance, self._layout)
-        self._layout = search.layout
-        shape = (A.shape[1], *hierarchy.starts)
+        starts, n = hierarchy.starts, A.shape[1]
+        equal = lower == upper
+        layout = self._layout
+        if layout is None or not layout.fits(starts, n, equal):
+            layout = self._layout = Layout(starts, n, equal)
+        norms = hierarchy.norms
+        if norms is None or hierarchy.weights is not None:
+            norms = (A * A).dot(layout.ones[:n])
+            np.sqrt(norms, out=norms)
+        shape = (n, *starts)
         warm = self.warm_start and shape == self._shape
-        self._search(search, warm, began + self.deadline)
+        last = self._last if warm and self._lasting >= self._empty else []
+        trying = (self._lasting if warm and self._lasting >= self._empty else self._empty) > _WORTH_A_TRY
+        if trying and not last:
+            free = solve_equations(A, lower, upper, norms, layout, self.rank_tolerance)
+            if free is not None:
+                self._remember(shape, free.x, [], warm)
+                return grade(
+                    hierarchy,
+                    free.x,
+                    iterations=1,
+                    time=perf_counter() - began,
+                    ranks=free.ranks,
+                    value=free.value if hierarchy.weights is None else None,
+                    size=free.size,
+                    candidates=(),
+                )
+        search = Search(A, lower, upper, starts, self.rank_tolerance, layout, norms)
+        self._search(search, last if trying else [], began + self.deadline)
         if not search.sound:
             hierarchy.check()
         held = [(row, int(search.side[row])) for rows in search.held for row in rows]
-        if warm:
-            self._lasting += 0.1 * ((held == self._last) - self._lasting)
-        self._empty += 0.1 * ((not held) - self._empty)
-        self._shape, self._x, self._last = shape, search.x.copy(), held
+        self._remember(shape, search.x, held, warm)
         ranks = [0 if factor is None else factor.rank for factor in search.factors]
         if not search.optimal:
             x = self._keep_first(hierarchy, search.x)
@@ -94,7 +116,6 @@ class HierarchicalQP:
                 side=search.side,
                 status="iteration-limit",
             )
-        value = search.value if hierarchy.weights is None else hierarchy.A.dot(search.x)
         return grade(
             hierarchy,
             search.x,
@@ -103,27 +124,31 @@ class HierarchicalQP:
             ranks=ranks,
             side=search.side,
             pulls=search.pulls(),
-            value=value,
+            value=search.value if hierarchy.weights is None else None,
             size=search.size,
-            candidates=[row for row, _ in self._last],
+            candidates=[row for row, _ in held],
         )
 
-    def _search(self, search: Search, warm: bool, until: float) -> None:
-        """Search from the last active set, or from none, if that was right often; if it is not now, from a predicted one."""
+    def _remember(self, shape: tuple[int, ...], x: Array, held: list[tuple[int, int]], warm: bool) -> None:
+        """Note what the next solve may start from, and how good a start it would have been here."""
+        if warm:
+            self._lasting += 0.1 * ((held == self._last) - self._lasting)
+        self._empty += 0.1 * ((not held) - self._empty)
+        self._shape, self._x, self._last = shape, x.copy(), held
+
+    def _search(self, search: Search, last: list[tuple[int, int]], until: float) -> None:
+        """Search from the last active set, where there is one worth a try; if it is not that, from a predicted one."""
         center = np.zeros(search.n)
-        lasts = warm and self._lasting >= self._empty
-        last, start = (self._last, self._x) if lasts else ([], center)
-        if (self._lasting if lasts else self._empty) > _WORTH_A_TRY:
-            search.run(center, start, last, 1, until)
+        if last:
+            search.run(center, self._x, last, 1, until)
             if search.optimal or not search.sound or self.max_iterations <= 1 or perf_counter() > until:
                 return
             search.clear()
         if self._predictor is None or self._predictor[0] is not search.layout:
-            self._predictor = search.layout, Predictor(search.equal, search.starts, search.n)
+            self._predictor = search.layout, Predictor(search.layout.equal, search.starts, search.n)
         guess = self._predictor[1].predict(search.A, search.lower, search.upper, search.norms)
-        if guess is not None:
-            last, start = guess
-        search.run(center, start, last, self.max_iterations, until)
+        rows, start = ([], center) if guess is None else guess
+        search.run(center, start, rows, self.max_iterations, until)
 
     def _keep_first(self, hierarchy: Hierarchy, x: Array) -> Array:
         """The point nearest to x that solves level 0."""

@@ -58,11 +58,13 @@ class Hierarchy:
         A: rows of all levels, shape (M, n), C order.
         lower, upper: bounds, shape (M,).
         weights: weights of the squared residuals, shape (M,); None for ones.
+        norms: norms of the rows of A, shape (M,), from whoever wrote it and knows them; None: whoever needs them
+            computes them.
         starts: first row of each level, and M at the end.
         names: names of the levels, for messages.
     """
 
-    __slots__ = ("A", "lower", "names", "starts", "upper", "weights")
+    __slots__ = ("A", "lower", "names", "norms", "starts", "upper", "weights")
 
     def __init__(self, sizes: Sequence[int], unknowns: int, names: Sequence[str] | None = None) -> None:
         """Lay out empty rows: every row is 0 and unbounded.
@@ -78,6 +80,7 @@ class Hierarchy:
         self.lower: Array = np.full(rows, -np.inf)
         self.upper: Array = np.full(rows, np.inf)
         self.weights: Array | None = None
+        self.norms: Array | None = None
         self.names: list[str] = list(names) if names is not None else [""] * len(sizes)
 
     @staticmethod
@@ -129,7 +132,7 @@ class Hierarchy:
         laid.lower = np.concatenate([block[1] for block in blocks])
         laid.upper = np.concatenate([block[2] for block in blocks])
         laid.names = names
-        laid.weights = None
+        laid.weights = laid.norms = None
         if any(block[3] is not None for block in blocks):
             laid.weights = np.concatenate([np.ones(len(b[0])) if b[3] is None else b[3] for b in blocks])
         return laid

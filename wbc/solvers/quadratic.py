@@ -75,7 +75,7 @@ class QuadraticProgram:
     def _by_daqp(self, P: Array, q: Array, G: Array, lower: Array, upper: Array, attempt: int) -> Array | None:
         daqp = importlib.import_module("daqp")
         sense = np.zeros(len(G), dtype=np.int32)
-        tolerance = (1e-10, 1e-8)[attempt]
+        tolerance = (5e-12, 1e-8)[attempt]
         lower, upper = np.where(lower <= -_INFINITE, -1e30, lower), np.where(upper >= _INFINITE, 1e30, upper)
         z, _, flag, _ = daqp.solve(P, q, np.ascontiguousarray(G), upper, lower, sense, primal_tol=tolerance)
         return np.array(z) if flag > 0 else None

@@ -16,7 +16,7 @@ from wbc.solvers.elimination import RANK_TOLERANCE, eliminate
 from wbc.solvers.level import Hierarchy, LevelLike
 from wbc.solvers.quadratic import QuadraticProgram
 
-_ATTEMPTS = ((1e-9, 1e-6), (1e-8, 1e-4))
+_ATTEMPTS = ((3e-11, 1e-6), (1e-8, 1e-4))
 """Where a QP is not solved it is tried again with the next of these. First: by what fraction of |row| (1 + |x|) the
 slack that is carried down is widened: above a QP solver's tolerance, well below a user's (without it the next level is
 infeasible by rounding). Second: the weight of the distance from the last point in directions that a level does not care

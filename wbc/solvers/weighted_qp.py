@@ -20,6 +20,10 @@ _LEAST_NORM = 1e-8
 """Size of the rows that ask for least |z| where nothing else is wanted, relative to the largest of the rest."""
 
 
+_LEAST_CURVATURE = 1e-13
+"""The same, relative to the curvature of the rest."""
+
+
 class WeightedQP:
     """Soft priorities: ``min Σ_k ratio^(1-k) |r_k|²`` over the levels k ≥ 1, such that level 0 stays as good as it can
     be.
@@ -28,6 +32,9 @@ class WeightedQP:
     0 is exact: its equalities are eliminated, its inequalities are constraints, and where it cannot be met at all it is
     solved by itself first.
     """
+
+    trades_priorities = True
+    """Whether a lower level may move a higher one."""
 
     def __init__(self, ratio: float = 1e3, qp: str = "daqp", rank_tolerance: float = RANK_TOLERANCE) -> None:
         """Make a solver.
@@ -44,6 +51,7 @@ class WeightedQP:
             raise WbcError(f"ratio is {ratio!r}, expected a number from 1 up")
         self.ratio, self.qp, self.rank_tolerance = float(ratio), qp, rank_tolerance
         self._quadratic = QuadraticProgram(qp)
+        self._roots_of: tuple[list[int], Array] = ([], np.zeros(0))
 
     def solve(self, levels: Hierarchy | Sequence[LevelLike], *, validate: bool = True) -> Answer:
         """Solve a hierarchy.
@@ -59,6 +67,17 @@ class WeightedQP:
         hierarchy = Hierarchy.of(levels, validate)
         if not hierarchy.sane():
             hierarchy.check()
+        x = self._plainly(hierarchy)
+        if x is not None:
+            return grade(
+                hierarchy,
+                x,
+                iterations=1,
+                time=perf_counter() - began,
+                ranks=[0] * len(hierarchy),
+                side=_sides(hierarchy, x),
+                tolerance=TOLERANCE,
+            )
         merged = self._merged(hierarchy)
         rank = 0
         calls, failed = 1, False
@@ -82,6 +101,32 @@ class WeightedQP:
             status="failed" if failed else None,
             tolerance=TOLERANCE,
         )
+
+    def _plainly(self, hierarchy: Hierarchy) -> Array | None:
+        """The solution where level 0 has inequalities only and the levels below equalities only, as in a control loop;
+        None where they have not, or where level 0 can't be met.
+        """
+        A, lower, upper, starts = hierarchy.A, hierarchy.lower, hierarchy.upper, hierarchy.starts
+        first, n = starts[1], A.shape[1]
+        equal = lower == upper
+        if not n or len(starts) > 4 or equal[:first].any() or not equal[first:].all() or self.qp != "daqp":
+            return None
+        roots = self._roots(starts)
+        if hierarchy.weights is not None:
+            roots = roots * np.sqrt(hierarchy.weights[first:])
+        B = A[first:] * roots[:, None]
+        H = B.T.dot(B)
+        ridge = _LEAST_CURVATURE * (1.0 + float(H.trace()))
+        H.put(np.arange(n) * (n + 1), H.diagonal() + ridge)
+        q = -B.T.dot(lower[first:] * roots)
+        return self._quadratic.solve(H, q, A[:first], lower[:first], upper[:first])
+
+    def _roots(self, starts: list[int]) -> Array:
+        """The root of the weight of each row below level 0."""
+        if self._roots_of[0] != starts:
+            sizes = np.diff(starts[1:])
+            self._roots_of = starts.copy(), np.repeat(self.ratio ** (-0.5 * np.arange(len(sizes))), sizes)
+        return self._roots_of[1]
 
     def _merged(self, hierarchy: Hierarchy) -> Hierarchy:
         """Level 0, and all that is below it as one level with weights."""
