@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from wbc.arrays import Array
 from wbc.dynamics.base import Dynamics
-from wbc.problem import Block, Rows, Variables
+from wbc.problem import Rows, Variables
 from wbc.reduction import Reduction
 from wbc.solvers.answer import Answer
 from wbc.solvers.level import Hierarchy

@@ -15,7 +15,6 @@ from wbc.solvers.level import Hierarchy, LevelLike
 from wbc.solvers.prediction import Predictor
 from wbc.solvers.unconstrained import solve_equations
 
-
 _WORTH_A_TRY = 0.3
 """How often a guess must have been right lately for an inner step to be spent on it before a prediction."""
 
