@@ -1,0 +1,41 @@
+"""Robots with one joint, and with none: where arrays lose a dimension and sums are empty."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import wbc
+from wbc.model import Body, Joint, Model
+
+BACKENDS = ("numpy", "pinocchio", "mujoco")
+
+MASS, LENGTH, INERTIA = 2.0, 0.5, 0.03
+PENDULUM = Model(
+    "pendulum",
+    [Body("bob", MASS, np.array([0.0, 0.0, -LENGTH]), INERTIA * np.eye(3))],
+    [Joint("hinge", "revolute", "world", "bob", axis=np.array([0.0, 1.0, 0.0]))],
+)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_a_pendulum_is_a_pendulum(backend) -> None:
+    robot = wbc.load(PENDULUM, backend)
+    angle, rate = 0.3, 2.0
+    robot.update([angle], [rate])
+    s, c = np.sin(angle), np.cos(angle)
+    about_hinge = INERTIA + MASS * LENGTH**2
+    assert np.allclose(robot.mass_matrix, [[about_hinge]])
+    assert np.allclose(robot.gravity_force, [MASS * 9.81 * LENGTH * s])
+    assert np.allclose(robot.com, [-LENGTH * s, 0, -LENGTH * c])
+    assert np.allclose(robot.com_velocity, [-LENGTH * c * rate, 0, LENGTH * s * rate])
+    assert np.allclose(robot.com_bias, [LENGTH * s * rate**2, 0, LENGTH * c * rate**2])
+    assert np.allclose(robot.momentum, [*(MASS * robot.com_velocity), 0, INERTIA * rate, 0])
+    assert np.isclose(robot.kinetic_energy, 0.5 * about_hinge * rate**2)
+    assert np.allclose(robot.inverse_dynamics([angle], [rate], [1.0]), about_hinge + robot.gravity_force)
+    for name, rows in (("com_jacobian", 3), ("momentum_matrix", 6)):
+        assert getattr(robot, name).shape == (rows, 1)
+    for representation in ("mixed", "left", "right"):
+        assert robot.jacobian("bob", representation).shape == (6, 1)
+        assert robot.jacobian_derivative("bob", representation).shape == (6, 1)
+    assert np.allclose(robot.twist("bob"), [0, 0, 0, 0, rate, 0])
