@@ -128,6 +128,14 @@ class Dynamics(ABC):
     def _fork(self) -> Dynamics:
         """A second robot of the same backend, sharing nothing that changes."""
 
+    def _passive_force(self, q: Array, v: Array) -> Array:
+        """Forces of the joints by themselves in a state: the present one, or that of the last `_inverse_dynamics`."""
+        return self._passive.force(q, v)
+
+    def _spring_energy(self) -> float:
+        """What is stored in springs in the present state, J."""
+        return self._passive.energy(self._q)
+
     # --- state -----------------------------------------------------------------------------------------------------
 
     def update(self, q: ArrayLike, v: ArrayLike | None = None) -> None:
@@ -304,8 +312,11 @@ class Dynamics(ABC):
 
     @property
     def passive_force(self) -> Array:
-        """Forces of dampers, Coulomb friction and springs in the joints, on the robot; shape (nv,)."""
-        return self._get("passive_force", lambda: self._passive.force(self._q, self._v))
+        """Forces of dampers, Coulomb friction and springs in the joints, on the robot; shape (nv,).
+
+        On the MuJoCo backend, those of a `mujoco.MjModel`'s tendons, fluids and gravity compensation too.
+        """
+        return self._get("passive_force", lambda: self._passive_force(self._q, self._v))
 
     @property
     def com(self) -> Array:
@@ -350,7 +361,7 @@ class Dynamics(ABC):
     @property
     def potential_energy(self) -> float:
         """Of gravity, zero at the world's origin, and of the springs in the joints, J."""
-        return -self.mass * float(self.com @ self.model.gravity) + self._passive.energy(self._q)
+        return -self.mass * float(self.com @ self.model.gravity) + self._spring_energy()
 
     def generalized_force(self, frame: str, force: ArrayLike, point: ArrayLike | None = None) -> Array:
         """Jᵀ f: what a Cartesian force or wrench on a frame is to the joints (Liu–Jain 69–71).
@@ -383,8 +394,9 @@ class Dynamics(ABC):
             Shape (nv,); with a floating base the first six must come from contacts.
         """
         q, v = self._space.configuration(q), self._space.velocity(v)
-        force = self._scratch()._inverse_dynamics(q, v, self._space.velocity(vdot, "vdot"))
-        return force - self._passive.force(q, v)
+        scratch = self._scratch()
+        force = scratch._inverse_dynamics(q, v, self._space.velocity(vdot, "vdot"))
+        return force - scratch._passive_force(q, v)
 
     def forward_dynamics(
         self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, forces: Mapping[str, ArrayLike] | None = None
