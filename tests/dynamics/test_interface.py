@@ -251,6 +251,15 @@ def test_a_missing_package_says_what_to_install(monkeypatch, backend, package) -
         wbc.load("arm", backend)
 
 
+def test_a_mujoco_that_is_too_old_is_refused(monkeypatch) -> None:
+    import mujoco
+
+    monkeypatch.setattr(mujoco, "__version__", "3.3.0")
+    monkeypatch.delitem(sys.modules, "wbc.dynamics.mujoco", raising=False)
+    with pytest.raises(WbcError, match=r"needs MuJoCo 3\.3\.1 or newer, not 3\.3\.0"):
+        wbc.load("arm", "mujoco")
+
+
 def test_auto_is_pinocchio_where_it_is_installed_else_numpy(monkeypatch) -> None:
     assert wbc.load("arm").name == "pinocchio"
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -20,9 +21,15 @@ try:
 except ImportError as error:
     raise WbcError(f"the MuJoCo backend needs MuJoCo: pip install 'wbc[mujoco]' ({error})") from None
 
-# Older versions of MuJoCo, back to 3.2: the function had another name, or took the matrix out of the data.
+_VERSION = tuple(int(part) for part in re.findall(r"\d+", mujoco.__version__)[:3])
+if _VERSION < (3, 3, 1):  # whose mj_jacDot is wrong
+    raise WbcError(
+        f"the MuJoCo backend needs MuJoCo 3.3.1 or newer, not {mujoco.__version__}: pip install 'wbc[mujoco]'"
+    )
+
+# In older versions of MuJoCo one function has another name, and another takes the matrix out of the data.
 _make_mass_matrix = getattr(mujoco, "mj_makeM", None) or mujoco.mj_crb
-_TAKES_MATRIX = tuple(int(part) for part in mujoco.__version__.split(".")[:2]) < (3, 10)
+_TAKES_MATRIX = _VERSION < (3, 10)
 
 FEATHER = 1e-13
 """Mass (kg) and inertia (kg m²) given to massless links, which MuJoCo does not let move; far below notice."""
