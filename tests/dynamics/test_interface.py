@@ -86,6 +86,8 @@ def test_frames_are_asked_for_by_name(robot) -> None:
         robot.pose("zzz")
     with pytest.raises(WbcError, match="by its name, not by 3"):
         robot.twist(3)
+    with pytest.raises(WbcError, match=r"by its name, not by \['LF_foot'\]"):
+        robot.pose(["LF_foot"])
     with pytest.raises(WbcError, match="no representation 'lft'; did you mean 'left'"):
         robot.jacobian("base", "lft")
 
@@ -216,8 +218,29 @@ def test_generalized_force_of_a_force_at_a_point(robot) -> None:
     found = robot.generalized_force("LF_shank", force, point=(0.1, 0.2, 0.3))
     assert np.allclose(found, robot.jacobian("point")[:3].T @ force)
     assert np.isclose(found @ v, force @ robot.twist("point")[:3])  # power
-    with pytest.raises(WbcError, match="force on 'base' must be 6 finite numbers"):
+    with pytest.raises(WbcError, match="force on 'base' must be 3 or 6 finite numbers"):
         robot.generalized_force("base", [1.0, 2.0])
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda robot, q, v: robot.generalized_force("base", [[1.0], [1.0, 2.0]]), "force on 'base' = .* not an array"),
+        (lambda robot, q, v: robot.generalized_force("base", [0, 0, np.nan]), "force on 'base' = .* is not finite"),
+        (lambda robot, q, v: robot.forward_dynamics(q, v, np.zeros(12), [("base", [0, 0, 1])]), "as a dict, not as"),
+        (lambda robot, q, v: robot.integrate(q, v, "1 s"), "dt = '1 s' is not a number of seconds"),
+        (lambda robot, q, v: robot.integrate(q, v, [1, 2]), r"dt = \[1, 2\] is not a number of seconds"),
+        (lambda robot, q, v: robot.integrate(q, v, np.inf), "dt = inf is not a finite time"),
+        (lambda robot, q, v: robot.random(7), "rng is a generator such as .* not 7"),
+        (lambda robot, q, v: wbc.load("arm", "numpy", passive=3), "passive is the names of joints, not 3"),
+        (lambda robot, q, v: wbc.load("arm", "numpy", passive=[[]]), r"passive is the names of joints, not \[\[\]\]"),
+    ],
+)
+def test_arguments_of_the_wrong_kind_are_named(robot, call, message) -> None:
+    q = robot.model.nominal
+    robot.update(q)
+    with pytest.raises(WbcError, match=message):
+        call(robot, q, np.ones(18))
 
 
 def test_passive_forces() -> None:

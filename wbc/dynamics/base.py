@@ -209,7 +209,10 @@ class Dynamics(ABC):
 
     def _find(self, frame: str) -> Place:
         """Where a frame is, by name."""
-        place = self._places.get(frame)
+        try:
+            place = self._places.get(frame)
+        except TypeError:  # a list, say
+            place = None
         if place is None:
             if not isinstance(frame, str):
                 raise WbcError(f"a frame is asked for by its name, not by {show(frame)}")
@@ -417,6 +420,8 @@ class Dynamics(ABC):
         robot.update(q, v)
         total = np.zeros(self.nv)
         total[self.model.actuated] = torque
+        if forces is not None and not isinstance(forces, Mapping):
+            raise WbcError(f"forces are given by the name of their frame, as a dict, not as {show(forces)}")
         for frame, force in (forces or {}).items():
             total += robot.generalized_force(frame, force)
         return robot._accelerations(total - robot.bias)
@@ -497,17 +502,28 @@ class Dynamics(ABC):
 
 def _vector(values: ArrayLike, size: int, name: str) -> Array:
     """A checked copy of a vector of that size."""
+    checked = _finite(values, name)
+    if checked.shape != (size,):
+        raise WbcError(f"{name} must be {size} finite numbers, not {show(values)}")
+    return checked
+
+
+def _finite(values: ArrayLike, name: str) -> Array:
+    """A copy of whatever can be made an array of finite numbers."""
     try:
         checked = np.array(values, dtype=float)
     except (TypeError, ValueError):
         raise WbcError(f"{name} = {show(values)} is not an array of numbers") from None
-    if checked.shape != (size,) or not np.isfinite(checked).all():
-        raise WbcError(f"{name} must be {size} finite numbers, not {show(values)}")
+    if not np.isfinite(checked).all():
+        raise WbcError(f"{name} = {show(values)} is not finite")
     return checked
 
 
 def _wrench(values: ArrayLike, name: str) -> Array:
     """A checked force or wrench as a wrench."""
-    if np.shape(values) == (3,):
-        return np.concatenate([_vector(values, 3, name), np.zeros(3)])
-    return _vector(values, 6, name)
+    checked = _finite(values, name)
+    if checked.shape == (3,):
+        return np.concatenate([checked, np.zeros(3)])
+    if checked.shape != (6,):
+        raise WbcError(f"{name} must be 3 or 6 finite numbers, not {show(values)}")
+    return checked
