@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import wbc
+from wbc import WbcError
 from wbc.model import Body, Joint, Model
 
 BACKENDS = ("numpy", "pinocchio", "mujoco")
@@ -39,3 +40,32 @@ def test_a_pendulum_is_a_pendulum(backend) -> None:
         assert robot.jacobian("bob", representation).shape == (6, 1)
         assert robot.jacobian_derivative("bob", representation).shape == (6, 1)
     assert np.allclose(robot.twist("bob"), [0, 0, 0, 0, rate, 0])
+
+
+NOTHING = Model(
+    "bolted down", [Body("block", MASS, np.zeros(3), np.eye(3))], [Joint("bolt", "fixed", "world", "block")]
+)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_where_nothing_moves_there_is_no_centre_of_mass(backend) -> None:
+    robot = wbc.load(NOTHING, backend)
+    robot.update([], [])
+    assert robot.mass_matrix.shape == (0, 0)
+    for name in ("bias", "gravity_force", "passive_force"):
+        assert getattr(robot, name).shape == (0,)
+    assert robot.kinetic_energy == robot.potential_energy == 0.0
+    assert robot.jacobian("block").shape == robot.jacobian_derivative("block").shape == (6, 0)
+    assert np.array_equal(robot.pose("block"), np.eye(4))
+    assert robot.inverse_dynamics([], [], []).shape == robot.forward_dynamics([], [], []).shape == (0,)
+    for name in ("com", "com_velocity", "com_jacobian", "com_bias", "momentum", "momentum_matrix", "momentum_bias"):
+        with pytest.raises(WbcError, match=f"'bolted down' has no {name}: nothing with a mass moves"):
+            getattr(robot, name)
+
+
+@pytest.mark.parametrize("backend", ("numpy", "pinocchio"))
+def test_a_part_that_moves_without_mass_can_not_be_accelerated(backend) -> None:
+    robot = wbc.load(Model("ghost", [Body("bob")], PENDULUM.joints.values()), backend)
+    with pytest.raises(WbcError, match="mass matrix of 'ghost' is singular"):
+        robot.forward_dynamics([0.1], [0.0], [1.0])

@@ -163,6 +163,12 @@ class Dynamics(ABC):
             self._known[name] = found
         return found
 
+    def _get_of_mass(self, name: str, compute: Callable[[], Array]) -> Array:
+        """As `_get`, for what there is no answer to where nothing moves that has a mass."""
+        if not self.mass:
+            raise WbcError(f"{self.model.name!r} has no {name}: nothing with a mass moves")
+        return self._get(name, compute)
+
     @property
     def q(self) -> Array:
         """The configuration of the last update, shape (nq,)."""
@@ -311,6 +317,8 @@ class Dynamics(ABC):
     @property
     def gravity_force(self) -> Array:
         """What h is at rest without springs: the generalized force that holds the robot up; shape (nv,)."""
+        if not self.mass:
+            return self._get("gravity_force", lambda: np.zeros(self.nv))
         return self._get("gravity_force", lambda: -self.momentum_matrix[:3].T @ self.model.gravity)
 
     @property
@@ -324,37 +332,37 @@ class Dynamics(ABC):
     @property
     def com(self) -> Array:
         """The centre of mass of the moving bodies in the world, m; shape (3,)."""
-        return self._get("com", self._com)
+        return self._get_of_mass("com", self._com)
 
     @property
     def com_velocity(self) -> Array:
         """The velocity of the centre of mass, m/s; shape (3,)."""
-        return self._get("com_velocity", lambda: self.com_jacobian @ self._v)
+        return self._get_of_mass("com_velocity", lambda: self.com_jacobian @ self._v)
 
     @property
     def com_jacobian(self) -> Array:
         """J with com_velocity = J v; shape (3, nv)."""
-        return self._get("com_jacobian", lambda: self.momentum_matrix[:3] / self.mass)
+        return self._get_of_mass("com_jacobian", lambda: self.momentum_matrix[:3] / self.mass)
 
     @property
     def com_bias(self) -> Array:
         """The acceleration of the centre of mass when v̇ is zero, m/s²; shape (3,)."""
-        return self._get("com_bias", lambda: self.momentum_bias[:3] / self.mass)
+        return self._get_of_mass("com_bias", lambda: self.momentum_bias[:3] / self.mass)
 
     @property
     def momentum(self) -> Array:
         """Linear, then angular momentum about the centre of mass, world axes, N s and N m s; shape (6,)."""
-        return self._get("momentum", lambda: self.momentum_matrix @ self._v)
+        return self._get_of_mass("momentum", lambda: self.momentum_matrix @ self._v)
 
     @property
     def momentum_matrix(self) -> Array:
         """A with momentum = A v (without the rotors that `armature` stands for); shape (6, nv)."""
-        return self._get("momentum_matrix", self._momentum_matrix)
+        return self._get_of_mass("momentum_matrix", self._momentum_matrix)
 
     @property
     def momentum_bias(self) -> Array:
         """Ȧ v: the rate of the momentum when v̇ is zero, N and N m; shape (6,)."""
-        return self._get("momentum_bias", self._momentum_bias)
+        return self._get_of_mass("momentum_bias", self._momentum_bias)
 
     @property
     def kinetic_energy(self) -> float:
@@ -364,7 +372,8 @@ class Dynamics(ABC):
     @property
     def potential_energy(self) -> float:
         """Of gravity, zero at the world's origin, and of the springs in the joints, J."""
-        return -self.mass * float(self.com @ self.model.gravity) + self._spring_energy()
+        weight = -self.mass * float(self.com @ self.model.gravity) if self.mass else 0.0
+        return weight + self._spring_energy()
 
     def generalized_force(self, frame: str, force: ArrayLike, point: ArrayLike | None = None) -> Array:
         """Jᵀ f: what a Cartesian force or wrench on a frame is to the joints (Liu–Jain 69–71).
@@ -431,10 +440,11 @@ class Dynamics(ABC):
         try:
             factor = scipy.linalg.cho_factor(self.mass_matrix, check_finite=False)
         except np.linalg.LinAlgError:
-            raise WbcError(
-                f"the mass matrix of {self.model.name!r} is singular: some part moves without mass"
-            ) from None
+            raise self._singular() from None
         return np.asarray(scipy.linalg.cho_solve(factor, force, check_finite=False), dtype=float)
+
+    def _singular(self) -> WbcError:
+        return WbcError(f"the mass matrix of {self.model.name!r} is singular: some part moves without mass")
 
     def _scratch(self) -> Dynamics:
         """A robot to compute on without touching this one's state."""

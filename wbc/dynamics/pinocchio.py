@@ -119,7 +119,10 @@ class PinocchioDynamics(Dynamics):
     def _accelerations(self, force: Array) -> Array:
         # the algorithm subtracts Coriolis and gravity forces itself; it leaves its data in disorder: not ours, then
         total = force + self._data.nle
-        return np.array(pin.aba(self._pin, self._pin.createData(), self._q_pin, self._v, total))
+        vdot = np.array(pin.aba(self._pin, self._pin.createData(), self._q_pin, self._v, total))
+        if not np.isfinite(vdot).all():
+            raise self._singular()
+        return vdot
 
 
 def _build(tree: Tree) -> tuple[Any, IntArray]:
