@@ -18,7 +18,7 @@ from wbc.dynamics.passive import PassiveForces
 from wbc.errors import WbcError, show, unknown_name
 from wbc.geometry import so3
 from wbc.model.model import Model
-from wbc.model.parts import Limits
+from wbc.model.parts import Limits, is_transform
 from wbc.model.space import ConfigurationSpace
 from wbc.model.tree import Tree
 
@@ -207,8 +207,7 @@ class Dynamics(ABC):
             given[:3, 3] = offset
         if given.shape != (4, 4) or not np.isfinite(given).all():
             raise WbcError(f"the pose of frame {name!r} must be finite, of shape (4, 4) or (3,), not {show(given)}")
-        R = given[:3, :3]
-        if np.abs(R @ R.T - np.eye(3)).max() > 1e-6 or np.linalg.det(R) < 0 or (given[3] != [0, 0, 0, 1]).any():
+        if not is_transform(given):
             raise WbcError(f"the pose of frame {name!r} is no homogeneous transform [[R, p], [0, 1]] with a rotation R")
         place = self._find(parent)
         self._added[name] = place.node, place.pose @ given
