@@ -10,11 +10,10 @@ import pytest
 
 import wbc
 from tests.dynamics.reference import PinocchioReference
-from tests.robots import ALL, PACKAGED, Robot, load
+from tests.robots import ALL, BACKENDS, PACKAGED, Robot, load
 from wbc.dynamics import Dynamics
 from wbc.dynamics.projected import projected_newton_euler
 
-BACKENDS = ("numpy", "pinocchio", "mujoco")
 STATES = 50
 AGREEMENT = 1e-9  # relative to the largest entry of the quantity, or to what its terms add up from where they cancel
 
@@ -87,7 +86,7 @@ def test_backend_agrees_with_pinocchio_by_itself(robot: Robot, backend: str) -> 
 
 
 @pytest.mark.parametrize("robot", ALL, ids=lambda robot: robot.name)
-@pytest.mark.parametrize("backend", ("pinocchio", "mujoco"))
+@pytest.mark.parametrize("backend", [name for name in BACKENDS if name != "numpy"])
 def test_jacobian_derivatives_and_representations_agree(robot: Robot, backend: str) -> None:
     ours, other = load(robot, "numpy"), load(robot, backend)
     for q, v, rng in states(ours, 10):

@@ -10,9 +10,8 @@ import numpy as np
 import pytest
 
 import wbc
+from tests.robots import BACKENDS
 from wbc import WbcError
-
-BACKENDS = ("numpy", "pinocchio", "mujoco")
 
 
 @pytest.fixture(params=BACKENDS)

@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 
 import wbc
+from tests.robots import BACKENDS
 from wbc import WbcError
 from wbc.model import Body, Joint, Model
-
-BACKENDS = ("numpy", "pinocchio", "mujoco")
 
 MASS, LENGTH, INERTIA = 2.0, 0.5, 0.03
 PENDULUM = Model(
