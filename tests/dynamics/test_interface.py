@@ -186,7 +186,7 @@ def test_two_copies_in_two_threads(robot, duplicate) -> None:
     robot.update(robot.model.nominal)
     states = [(robot.random(rng), rng.normal(size=18)) for _ in range(200)]
     robots = [robot, duplicate(robot)]
-    assert robots[1].model is robot.model
+    assert robots[1].model is copy.deepcopy(robot.model) is copy.copy(robot.model) is robot.model
     found: list[list[np.ndarray]] = [[], []]
 
     def work(which: int) -> None:

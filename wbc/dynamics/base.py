@@ -44,7 +44,7 @@ class Place:
 class Dynamics(ABC):
     """A robot in a state: give it `update(q, v)`, then ask.
 
-    Quantities are computed when they are first asked for after an update, and once. Arrays that are handed out are
+    Quantities are computed when they are first asked for after an update, and once. Arrays that describe the state are
     read-only and never change later. Conventions are those of the table in the README: `v` holds the velocity of the
     base in the world, its angular velocity in the base frame, and joint rates; `M v̇ + h = Sᵀ τ + Jᵀ f`.
 
