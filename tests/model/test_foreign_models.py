@@ -514,6 +514,18 @@ def test_pinocchio_joints_that_are_not_depth_first_are_a_warning():
     assert robot.joint_names == ("a", "c", "b") and caught[0].filename == __file__
 
 
+def test_pinocchio_frames_that_share_a_name_are_a_warning():
+    pin = pytest.importorskip("pinocchio")
+    m = chain(pin, "rx", "ry")
+    joint = m.njoints - 1
+    for offset, kind in ((0.1, pin.FrameType.SENSOR), (0.1, pin.FrameType.OP_FRAME), (0.2, pin.FrameType.FIXED_JOINT)):
+        m.addFrame(pin.Frame("imu", joint, 0, pin.SE3(np.eye(3), np.array([offset, 0, 0])), kind), False)
+    with pytest.warns(wbc.WbcWarning, match="left out, because another elsewhere has the same name: 'imu'$") as caught:
+        robot = wbc.load(m, "numpy")
+    assert len(caught) == 1
+    assert robot.model.frames["imu"].pose[0, 3] == 0.1
+
+
 @pytest.mark.parametrize("package", ["mujoco", "pinocchio"])
 def test_a_package_that_is_missing_is_named(package, monkeypatch):
     for name in [name for name in sys.modules if name.startswith((f"wbc.model.{package}", package))]:
