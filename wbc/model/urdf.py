@@ -297,7 +297,10 @@ class _Reader:
             q[:7] = numbers(element, "base", 7)
         for child in element.all("joint"):
             joint = self._joint_of(child, model)
-            q[model.q_index[joint.name] : model.q_index[joint.name] + joint.nq] = numbers(child, "position", joint.nq)
+            position = numbers(child, "position", joint.nq)
+            q[model.q_index[joint.name] : model.q_index[joint.name] + joint.nq] = position
+            if joint.nq == 1 and not joint.lower <= position[0] <= joint.upper:
+                self.found.warn("nominal positions outside of the limits of their joint", joint.name)
         return ConfigurationSpace(model).configuration(q, "nominal configuration")
 
 
