@@ -78,6 +78,21 @@ def test_all_kinds_of_joints_on_all_backends(backend: str, seed: int) -> None:
         assert_close("forward dynamics", robot.mass_matrix @ found + robot.bias, applied)
 
 
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_what_joints_do_by_themselves(backend: str) -> None:
+    """Dampers and friction brake, a spring pulls to its rest; all three belong to the bias."""
+    values = {"damping": 0.2, "friction": 0.3, "stiffness": 2.0, "rest": 0.1}
+    body = Body("b", 1.0, np.zeros(3), np.eye(3))
+    robot = wbc.load(Model("m", [body], [Joint("j", "revolute", "world", "b", **values)]), backend)
+    for angle, rate in ((0.6, 3.0), (0.6, -3.0), (-0.4, 3.0)):
+        robot.update([angle], [rate])
+        force = -0.2 * rate - 0.3 * np.sign(rate) - 2.0 * (angle - 0.1)
+        assert np.allclose(robot.passive_force, [force], atol=1e-12)
+        assert np.allclose(robot.bias, [-force], atol=1e-12)
+        assert np.allclose(robot.forward_dynamics([angle], [rate], [0.0]), [force], atol=1e-12)
+        assert np.isclose(robot.potential_energy, 0.5 * 2.0 * (angle - 0.1) ** 2)
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_rates_of_all_kinds_of_joints_are_those_of_their_positions(seed: int) -> None:
     robot, rng, step = wbc.load(some_tree(seed), "numpy"), np.random.default_rng(seed), 1e-6
