@@ -231,6 +231,7 @@ def test_generalized_force_of_a_force_at_a_point(robot) -> None:
         (lambda robot, q, v: robot.integrate(q, v, [1, 2]), r"dt = \[1, 2\] is not a number of seconds"),
         (lambda robot, q, v: robot.integrate(q, v, np.inf), "dt = inf is not a finite time"),
         (lambda robot, q, v: robot.random(7), "rng is a generator such as .* not 7"),
+        (lambda robot, q, v: wbc.load("arm", "numpy", floating="no"), "floating is 'no'; expected True, False or None"),
         (lambda robot, q, v: wbc.load("arm", "numpy", passive=3), "passive is the names of joints, not 3"),
         (lambda robot, q, v: wbc.load("arm", "numpy", passive=[[]]), r"passive is the names of joints, not \[\[\]\]"),
     ],

@@ -49,6 +49,8 @@ def read_urdf(
     Raises:
         WbcError: if the file can't be used; `problems` has all that is wrong.
     """
+    if floating is not None and not isinstance(floating, (bool, np.bool_)):
+        raise WbcError(f"floating is {show(floating)}; expected True, False or None")
     if isinstance(source, bytes):
         name, text = "URDF", source
     else:
