@@ -223,6 +223,16 @@ def test_what_a_mujoco_model_has_beyond_rigid_bodies_is_a_warning(case):
     assert all(warning in messages for warning in robot.model.warnings)
 
 
+@pytest.mark.parametrize("backend", ["numpy", "pinocchio", "mujoco"])
+def test_friction_of_a_mujoco_model_brakes(backend):
+    mujoco = pytest.importorskip("mujoco")
+    text = simple('type="hinge" name="j" frictionloss="0.3" damping="0.1"', MOTOR.format(""))
+    robot = wbc.load(mujoco.MjModel.from_xml_string(text), backend)
+    for rate in (2.0, -2.0):
+        robot.update([0.1], [rate])
+        np.testing.assert_allclose(robot.passive_force, [-0.1 * rate - 0.3 * np.sign(rate)], atol=1e-12)
+
+
 BEYOND = """<mujoco model="beyond"><option {option}/><worldbody><site name="anchor" pos="1 0 0"/>
   <body name="a"><joint name="j" axis="0 1 0" damping="0.1"/>
     <geom type="capsule" size="0.05 0.2" pos="0 0 0.3" mass="1"/>
