@@ -2,9 +2,9 @@
 
 usage: OMP_NUM_THREADS=1 python benchmarks/controller.py   (`make bench`)
 
-With PEERS=DIR, the environment that `benchmarks/peers/setup.sh DIR` makes, TSID is timed first, on the scenes `anymal` and
-`talos`; ours have its robots, contacts, gains and limits, and its tasks on strict levels. A tick has one of 50 random velocities
-around the standing pose, as TSID's has: the active set changes from tick to tick.
+With PEERS=DIR, the environment that `benchmarks/peers/setup.sh DIR` makes, TSID is timed first, on the scenes `anymal`
+and `talos`; ours have its robots, contacts, gains and limits, and its tasks on strict levels. A tick has one of 50
+random velocities around the standing pose, as TSID's has: the active set changes from tick to tick.
 """
 
 from __future__ import annotations
@@ -37,9 +37,8 @@ def tsid() -> dict[str, float]:
     for line in done.stdout.splitlines():
         report = json.loads(line)
         found[report["scene"]] = report["median_us"]
-        print(
-            f"{report['scene']:10} {report['peer']:18} {'C++':10} {report['median_us']:8.1f} µs {report['p99_us']:9.1f} µs"
-        )
+        times = f"{report['median_us']:8.1f} µs {report['p99_us']:9.1f} µs"
+        print(f"{report['scene']:10} {report['peer']:18} {'C++':10} {times}")
     return found
 
 
@@ -64,9 +63,8 @@ def measure(name: str, solver: str, backend: str, ticks: int) -> tuple[np.ndarra
 
 def main() -> None:
     """Prints one table."""
-    print(
-        f"{'scene':10} {'solver':18} {'backend':10} {'median':>11} {'99 %':>12} {'x TSID':>7}  backend tasks solver rest (µs)"
-    )
+    shares = "backend tasks solver rest (µs)"
+    print(f"{'scene':10} {'solver':18} {'backend':10} {'median':>11} {'99 %':>12} {'x TSID':>7}  {shares}")
     peers = tsid()
     backends = [name for name in ("pinocchio", "numpy", "mujoco") if name == "numpy" or importlib.util.find_spec(name)]
     for scene in ("anymal", "talos", "quadruped", "humanoid"):

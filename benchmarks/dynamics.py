@@ -15,6 +15,7 @@ import numpy as np
 
 import wbc
 from wbc.dynamics import Dynamics
+from wbc.model import packaged_path
 
 ROBOTS = ("quadruped", "humanoid")
 WHOLE = ("mass_matrix", "bias", "gravity_force", "com", "com_velocity", "com_jacobian", "com_bias", "momentum")
@@ -61,10 +62,11 @@ def main() -> None:
         if "pinocchio" in backends:
             import pinocchio as pin
 
-            robot = wbc.load(name, "pinocchio")
-            q, v = robot.random(rng), rng.normal(size=robot.nv)
-            model, data, q_pin = robot._pin, robot._data, q[robot._order]  # type: ignore[attr-defined]
-            unit = microseconds(partial(pin.computeAllTerms, model, data, q_pin, v))
+            root = [pin.JointModelFreeFlyer()] if wbc.load(name).model.floating else []
+            model = pin.buildModelFromUrdf(str(packaged_path(name)), *root)
+            v = rng.normal(size=model.nv)
+            q = pin.integrate(model, pin.neutral(model), rng.normal(size=model.nv))
+            unit = microseconds(partial(pin.computeAllTerms, model, model.createData(), q, v))
             print(f"{name:10} {'computeAllTerms':>23} {'':>12} {unit:9.1f} µs")
         for backend in backends:
             robot = wbc.load(name, backend)

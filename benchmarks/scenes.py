@@ -1,4 +1,4 @@
-"""The scenes that controllers are timed on: ours, and those of `peers/tsid_tick.py` with the same tasks on strict levels."""
+"""The scenes that controllers are timed on: ours, and those of `peers/tsid_tick.py` on strict levels."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def standing(name: str, backend: str, solver: str) -> tuple[wbc.Controller, np.n
 
 
 def peer(name: str, backend: str, solver: str) -> tuple[wbc.Controller, np.ndarray]:
-    """The scene of that name of `peers/tsid_tick.py`: its robot, contacts, gains and limits; its tasks on strict levels."""
+    """The scene of that name of `peers/tsid_tick.py`, its tasks on strict levels."""
     spec = importlib.util.find_spec("cmeel")
     assert spec is not None and spec.origin is not None, "the scenes of the peers need example-robot-data"
     robots = Path(spec.origin).parents[1] / "cmeel.prefix" / "share" / "example-robot-data" / "robots"

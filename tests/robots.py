@@ -47,6 +47,9 @@ REAL = [
 
 ALL = PACKAGED + REAL
 
+BACKENDS = ("numpy", "pinocchio", "mujoco")
+"""All of them: what the tests of the interface, of finite differences and of agreement run over."""
+
 
 def load(robot: Robot, backend: str) -> Dynamics:
     """The robot on a backend; what is unusual in the real ones is known."""

@@ -4,6 +4,7 @@ import os
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
@@ -205,6 +206,13 @@ def test_a_narrow_terminal_is_respected():
 def test_an_output_that_knows_no_unicode(tmp_path):
     out, err, code = run_process("robots", write(tmp_path, ODD.format(izz=1)), PYTHONIOENCODING="ascii")
     assert (err, code) == ("", 0) and "Arm Gr\\xfc\\xdfe" in out
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no device that is always full")
+def test_an_output_that_is_full():
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run([sys.executable, "-m", "wbc", "robots"], stdout=full, stderr=subprocess.PIPE, timeout=60)
+    assert (done.returncode, done.stderr) == (1, b"wbc: No space left on device\n")
 
 
 def test_importing_the_library_does_not_import_the_command_line():

@@ -290,7 +290,7 @@ def test_rows_that_are_wrong_are_named() -> None:
         with pytest.raises(wbc.WbcError, match=f"mine: .*{words}"):
             arm(tasks.Rows(rows, name="mine"))[0].step(np.zeros(7), np.zeros(7))
     flat = tasks.Rows(wbc.Rows.equal(0.0, acceleration=np.ones(7)), name="mine")
-    with pytest.raises(wbc.WbcError, match=r"mine: the acceleration block has one dimension; a matrix is \(1, 7\)"):
+    with pytest.raises(wbc.WbcError, match=r"mine: the acceleration block .*matrix .*\(1, 7\)"):
         flat.matrices(robot, variables)
     with pytest.raises(wbc.WbcError, match="posture: tolerance has 2 values; it needs one, or 7"):
         arm(tasks.JointAcceleration(tolerance=[0.1, 0.2]))[0].step(np.zeros(7), np.zeros(7))

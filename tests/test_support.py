@@ -320,6 +320,21 @@ def test_a_task_on_a_foot_that_stands_takes_nothing_from_the_tasks_below(solver:
         found = []
         for k in range(30):
             v = 0.1 * rng.normal(size=robot.nv)
-            found.append(controller.step(robot.integrate(robot.model.nominal, rng.normal(size=robot.nv), 0.05), v, k).torque)
+            found.append(
+                controller.step(robot.integrate(robot.model.nominal, rng.normal(size=robot.nv), 0.05), v, k).torque
+            )
         torques.append(np.array(found))
     assert np.abs(torques[0] - torques[1]).max() < (1e-6 if solver != "weighted-qp" else 0.05)
+
+
+@pytest.mark.parametrize("solver", ("hierarchical-qp", "sequential-qp", "weighted-qp", "nullspace"))
+def test_tasks_that_can_do_nothing_make_no_torque(solver: str) -> None:
+    """All feet stand and are told to be elsewhere, and nobody asks for anything else."""
+    robot = wbc.load("quadruped", "pinocchio")
+    elsewhere = [tasks.EndEffectorAcceleration(foot, np.zeros(3), wbc.Gains(1.0), axes="position") for foot in FEET]
+    stack = wbc.Stack(
+        [[tasks.EquationOfMotion()], [tasks.ContactMotion()], elsewhere],
+        contacts=[wbc.PointContact(foot) for foot in FEET],
+    )
+    solution = wbc.Controller(robot, stack, solver).step(robot.model.nominal, 0.1 * np.ones(robot.nv))
+    assert np.abs(solution.torque).max() < 200.0

@@ -1,4 +1,4 @@
-"""From the rows of tasks to the levels that a solver sees, tick by tick: laid out once, written into again and again."""
+"""From the rows of tasks to the levels that a solver sees, tick by tick: laid out once, written into again."""
 
 from __future__ import annotations
 
@@ -24,9 +24,6 @@ SUSPECT = 1e-5
 
 PATIENCE = 25
 """Ticks after which a guess that was wrong is made again."""
-
-ROUNDING = 1e-10
-"""Rows that are smaller once the first equations are eliminated are zero."""
 
 WIDEST = 200.0
 """Half of this, in the units of the rows, is the tolerance of a task that is half switched off."""
@@ -189,10 +186,6 @@ class Assembly:
                 weighted = True
             _write(rows, blocks, product[at])
         self._clear_rounding(parts, hierarchy)
-        # Rows that lie wholly in what was eliminated are but rounding now; scaled up, a solver would take them for rows.
-        gone = np.einsum("ij,ij->i", hierarchy.A, hierarchy.A) < ROUNDING**2
-        if gone.any():
-            hierarchy.A[gone] = 0.0
         np.subtract(lower, product[:, 0], out=hierarchy.lower)
         np.subtract(upper, product[:, 0], out=hierarchy.upper)
         hierarchy.weights = self._weights(parts, start) if weighted else None
@@ -202,7 +195,8 @@ class Assembly:
         """Rows that what was eliminated has fixed are zero, not rounding: a solver judges rank by the rows it sees."""
         A = hierarchy.A
         squares = (A * A).dot(self._ones[: A.shape[1]])
-        if squares.size and squares[squares.argmin()] < SUSPECT**2 * squares[squares.argmax()]:
+        # where all are tiny, all may be rounding
+        if squares.size and squares[squares.argmin()] < SUSPECT**2 * max(squares[squares.argmax()], 1.0):
             for part in parts:
                 if not part.eliminated:
                     here = squares[part.where]
@@ -267,7 +261,7 @@ def _write(rows: Rows, blocks: tuple[Array, Array, Array], out: Array) -> None:
         if written:
             out += X[block] if block.ndim == 1 else block.dot(X)
         elif block.ndim == 1:
-            X.take(block, 0, out)
+            np.take(X, block.astype(np.intp, copy=False), 0, out)
         else:
             np.dot(block, X, out=out)
         written = True

@@ -35,7 +35,10 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(AttributeError, ValueError):  # not a text file, or closed
             stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]  # names may be any text
-    app(prog_name="wbc")
+    try:
+        app(prog_name="wbc")
+    except OSError as error:  # of the output: a full disk, say
+        sys.exit(f"wbc: {error.strerror or error}")
 
 
 def _show(*parts: RenderableType, error: bool = False) -> None:

@@ -1,7 +1,7 @@
 """The controller: a state in, joint torques out. Read this file first.
 
-A tick: the robot is put in its state, every task of the stack gives its rows in x = (v̇, f, τ), what the equation of motion
-fixes is eliminated, a solver resolves the conflicts level by level, and the solution says what came of it.
+A tick: the robot is put in its state, every task of the stack gives its rows in x = (v̇, f, τ), what the equation of
+motion fixes is eliminated, a solver resolves the conflicts level by level, and the solution says what came of it.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 from wbc.arrays import Array, ArrayLike
 from wbc.assembly import Assembly, Part
 from wbc.dynamics.base import Dynamics
-from wbc.errors import WbcError, WbcWarning, show
+from wbc.errors import WbcError, WbcWarning, show, unknown_name
 from wbc.fallback import fallback_torque
 from wbc.metric import LeastTorqueByInverseMass
 from wbc.problem import Variables
@@ -66,13 +66,13 @@ class Controller:
         self.solver = make_solver(solver) if isinstance(solver, str) else solver
         if not callable(getattr(self.solver, "solve", None)):
             raise WbcError(f"solver = {show(solver)} has no solve(levels)")
-        # Operational-space control is the same problem with one level more: least torque in the metric of the inverse mass.
+        # Operational-space control is the same problem with one level more: least torque by the inverse mass matrix.
         metric = [(LeastTorqueByInverseMass(),)] if getattr(self.solver, "dynamically_consistent", False) else []
         self._levels: list[tuple[Task, ...]] = [*stack.levels, *metric]
         for contact in stack.contacts:
             for frame in (contact.frame, contact.on):
-                if frame is not None:
-                    self.robot._find(frame)
+                if frame is not None and frame not in self.robot.frames:
+                    raise WbcError(f"contact {contact.name!r}: {unknown_name('frame', frame, self.robot.frames)}")
         for task in stack:
             task.check(self.robot, {contact.name: contact for contact in stack.contacts})
         self._before: tuple[float, Array | None] = (-np.inf, None)  # time and torque of the last tick
@@ -159,7 +159,7 @@ class Controller:
         return {} if self._last is None else self._last.normal_forces
 
     def _solve(self, parts: list[Part], M: Array, h: Array, Jc: Array) -> tuple[Array, Answer | None]:
-        """Eliminates and solves; the first equations are eliminated where no inequality of their level is in the way."""
+        """Eliminates and solves; the first equations are eliminated too, where no inequality is in the way."""
         assembly = self._assembly
         for depth in range(assembly.depth, -1, -1):
             reduced = assembly.reduce(parts, M, h, Jc, depth)

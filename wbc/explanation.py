@@ -31,9 +31,7 @@ def explain(solution: Solution) -> str:
         return head
     twin = solution._state()
     for level, tasks in enumerate(solution._stack.levels):
-        for task in tasks:
-            if task.physics:
-                lines.append(f"{level}  {task.name}: holds")
+        lines += [f"{level}  {task.name}: holds" for task in tasks if task.physics]
         for part, _, residual in solution._table:
             if part.level == level:
                 names = part.task.row_names(twin, solution._variables)

@@ -7,14 +7,15 @@ import numpy as np
 from wbc.arrays import Array
 from wbc.dynamics.base import Dynamics
 
-DAMPING = 0.5
-"""Joint damping, as a share of what would stop a joint in a tenth of a second (N m s/rad per kg m² of M's diagonal: 5)."""
+DAMPING = 5.0
+"""Joint damping by the joint's entry on the diagonal of the mass matrix, N m s/rad per kg m²: a free joint slows down
+with a time constant of a fifth of a second."""
 
 
 def fallback_torque(robot: Dynamics, Jc: Array) -> Array:
     """Gravity compensation with joint damping, clipped to the torque limits.
 
-    What gravity asks of the base is spread over the closed contacts in the least-squares sense; the joints give the rest.
+    What gravity asks of the base is spread over the closed contacts in the least-squares sense; joints give the rest.
 
     Args:
         robot: updated.
@@ -26,10 +27,10 @@ def fallback_torque(robot: Dynamics, Jc: Array) -> Array:
     unactuated = np.ones(robot.nv, dtype=bool)
     unactuated[robot.actuated] = False
     gravity = robot.gravity_force
-    force = np.zeros(len(Jc))
+    force: Array = np.zeros(len(Jc))
     if len(Jc) and unactuated.any():
-        force = np.linalg.lstsq(Jc[:, unactuated].T, gravity[unactuated], rcond=1e-6)[0]
-    damping = 10.0 * DAMPING * np.diagonal(robot.mass_matrix)[robot.actuated]
+        force = np.asarray(np.linalg.lstsq(Jc[:, unactuated].T, gravity[unactuated], rcond=1e-6)[0], dtype=float)
+    damping = DAMPING * np.diagonal(robot.mass_matrix)[robot.actuated]
     torque = (gravity - Jc.T @ force)[robot.actuated] - damping * robot.v[robot.actuated]
     limit = robot.limits.effort
     clipped: Array = np.clip(np.nan_to_num(torque), -limit, limit)

@@ -1,4 +1,4 @@
-"""What tasks speak of: the decision variables x = (v̇, f, τ) of a tick, and rows of equations and inequalities in them."""
+"""What tasks speak of: the decision variables x = (v̇, f, τ) of a tick, and rows of equations and inequalities."""
 
 from __future__ import annotations
 
@@ -112,9 +112,7 @@ class Rows:
                 continue
             if block.ndim == 1:
                 if block.dtype.kind not in "iu":
-                    raise WbcError(
-                        f"{whose}: the {name} block has one dimension; a matrix is ({count}, {size}), indices are integers"
-                    )
+                    raise WbcError(f"{whose}: the {name} block has one dimension; a matrix is ({count}, {size})")
                 if block.shape != (count,) or (count and not 0 <= block.min() <= block.max() < size):
                     raise WbcError(f"{whose}: the {name} indices must be {count} numbers from 0 to {size - 1}")
             elif block.shape != (count, size):
@@ -150,7 +148,7 @@ class Variables:
         force: where f stands in x.
         torque: where τ stands in x.
         contacts: those that exert forces now.
-        ceilings: the greatest normal force of each contact now, N: less than its maximum while it is made or broken.
+        ceilings: the greatest normal force of each contact now, N: less than its maximum while it is closed or opened.
         anchors: where each contact was when it closed, a pose against what it touches; None: no place is held.
         time: s.
         period: between ticks, s.

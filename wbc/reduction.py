@@ -2,8 +2,8 @@
 
 τ follows from the actuated rows of the equation of motion, τ = M_a v̇ + h_a − J_aᵀ f; the unactuated rows, and the first
 equations of the stack (that contacts do not move), leave an orthonormal basis of y = (v̇, f/s) free. Solvers then see
-x = x₀ + T z with few unknowns: 12 for a standing quadruped, not 42. The force scale s, the robot's mass, makes N and m/s²
-comparable.
+x = x₀ + T z with few unknowns: 12 for a standing quadruped, not 42. The force scale s, the robot's mass, makes N and
+m/s² comparable.
 """
 
 from __future__ import annotations
@@ -71,8 +71,8 @@ class Reduction:
             ordered: whether some are of less priority than others: they are solved together only if all can hold.
 
         Returns:
-            X = [x₀ T], shape (n, 1 + free): x = x₀ + T z, with orthonormal columns of T in y. Overwritten by the next call. None
-            where `ordered` equations depend on each other.
+            X = [x₀ T], shape (n, 1 + free): x = x₀ + T z, with orthonormal columns of T in y. Overwritten by the next
+            call. None where `ordered` equations depend on each other.
         """
         nv, ny, s = self._variables.nv, self._ny, self._scale
         K = self._K  # the equation of motion in y: K y + h = Sᵀ τ
@@ -175,7 +175,7 @@ def _sequential(E: Array, e: Array, physics: int) -> Array:
         scale = 1.0 / np.where(norms > 0.0, norms, 1.0)
         y, Z = C[:, 0], C[:, 1:]
         B, rest = (A @ Z) * scale[:, None], (b - A @ y) * scale
-        qr, order, tau, _, _ = lapack.dgeqp3(np.asfortranarray(B.T))
+        qr, _, tau, _, _ = lapack.dgeqp3(np.asfortranarray(B.T))
         rank = int((np.abs(qr.diagonal()) > DEPENDENT).sum())
         Q = np.eye(Z.shape[1], order="F")
         Q = lapack.dormqr("L", "N", qr[:, : len(tau)], tau, Q, 32 * Z.shape[1])[0]

@@ -132,8 +132,9 @@ class Solution:
 
     @cached_property
     def forces(self) -> dict[str, Array]:
-        """The force, shape (3,), or wrench at the frame's origin, shape (6,), expected at each contact, on the robot, world
-        axes, N and N m. Open contacts have zeros.
+        """The force, shape (3,), or wrench at the frame's origin, shape (6,), expected at each contact, N and N m.
+
+        It acts on the robot and is in world axes. Open contacts have zeros.
         """
         found = {}
         twin = (

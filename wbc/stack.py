@@ -54,7 +54,7 @@ class Stack:
     """
 
     def __init__(
-        self, levels: Task | Levels | Sequence[Task | Sequence[Task]], contacts: Iterable[Contact] = ()
+        self, levels: Task | Levels | Sequence[Task | Sequence[Task]], contacts: Contact | Iterable[Contact] = ()
     ) -> None:
         if isinstance(levels, Task | Levels):
             given = _levels(levels)

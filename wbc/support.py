@@ -1,4 +1,4 @@
-"""Which contacts are closed, and how much force each may bear while it is being made or broken."""
+"""Which contacts are closed, and how much force each may bear while it is being closed or opened."""
 
 from __future__ import annotations
 
@@ -39,14 +39,14 @@ class Support:
     whenever a ramp turns back, the ceiling turns back from where it was.
 
     Args:
-        contacts: closed at the start.
+        contacts: closed at the start; one, or several.
 
     Attributes:
         contacts: all, closed or open.
     """
 
-    def __init__(self, contacts: Iterable[Contact] = ()) -> None:
-        self.contacts = tuple(contacts)
+    def __init__(self, contacts: Contact | Iterable[Contact] = ()) -> None:
+        self.contacts = (contacts,) if isinstance(contacts, Contact) else tuple(contacts)
         self._states: dict[str, _State] = {}
         for contact in self.contacts:
             if not isinstance(contact, Contact):

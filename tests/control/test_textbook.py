@@ -74,7 +74,7 @@ def test_hybrid_control_3_97_is_a_stack_of_motion_and_force(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", range(3))
 def test_operational_space_priorities_are_dynamically_consistent(seed: int) -> None:
-    """The second task lives in the first one's null space: τ = J₁ᵀ F₁ + N₁ᵀ (…), N₁ = 1 − M⁻¹ J₁ᵀ Λ₁ J₁ (ETH 3.82–3.83)."""
+    """The second task lives in the first one's null space (ETH 3.82–3.83)."""
     robot, rng = arm_state(seed)
     first, second = rng.normal(size=3), rng.normal(size=7)
     none = wbc.Gains(kp=0, kd=0)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tests.robots import PACKAGED, REAL, Robot, load
+from tests.robots import BACKENDS, PACKAGED, REAL, Robot, load
 from wbc.geometry import so3, twist
 
 ROBOTS = [*PACKAGED, REAL[2], REAL[3], REAL[5]]
@@ -28,7 +28,7 @@ def along(robot, q, v, measure):
     return (ends[0] - ends[1]) / (2 * STEP)
 
 
-@pytest.mark.parametrize("backend", ("numpy", "pinocchio", "mujoco"))
+@pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("robot", ROBOTS, ids=lambda robot: robot.name)
 def test_velocities_are_rates_of_positions(robot: Robot, backend: str) -> None:
     ours = load(robot, backend)
@@ -43,7 +43,7 @@ def test_velocities_are_rates_of_positions(robot: Robot, backend: str) -> None:
         assert np.allclose(ours.com_velocity, along(ours, q, v, lambda: ours.com), atol=CLOSE, rtol=CLOSE)
 
 
-@pytest.mark.parametrize("backend", ("numpy", "pinocchio", "mujoco"))
+@pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("robot", ROBOTS, ids=lambda robot: robot.name)
 def test_biases_are_rates_of_velocities_at_constant_v(robot: Robot, backend: str) -> None:
     ours = load(robot, backend)

@@ -10,9 +10,8 @@ import numpy as np
 import pytest
 
 import wbc
+from tests.robots import BACKENDS
 from wbc import WbcError
-
-BACKENDS = ("numpy", "pinocchio", "mujoco")
 
 
 @pytest.fixture(params=BACKENDS)
@@ -86,6 +85,8 @@ def test_frames_are_asked_for_by_name(robot) -> None:
         robot.pose("zzz")
     with pytest.raises(WbcError, match="by its name, not by 3"):
         robot.twist(3)
+    with pytest.raises(WbcError, match=r"by its name, not by \['LF_foot'\]"):
+        robot.pose(["LF_foot"])
     with pytest.raises(WbcError, match="no representation 'lft'; did you mean 'left'"):
         robot.jacobian("base", "lft")
 
@@ -185,7 +186,7 @@ def test_two_copies_in_two_threads(robot, duplicate) -> None:
     robot.update(robot.model.nominal)
     states = [(robot.random(rng), rng.normal(size=18)) for _ in range(200)]
     robots = [robot, duplicate(robot)]
-    assert robots[1].model is robot.model
+    assert robots[1].model is copy.deepcopy(robot.model) is copy.copy(robot.model) is robot.model
     found: list[list[np.ndarray]] = [[], []]
 
     def work(which: int) -> None:
@@ -216,8 +217,30 @@ def test_generalized_force_of_a_force_at_a_point(robot) -> None:
     found = robot.generalized_force("LF_shank", force, point=(0.1, 0.2, 0.3))
     assert np.allclose(found, robot.jacobian("point")[:3].T @ force)
     assert np.isclose(found @ v, force @ robot.twist("point")[:3])  # power
-    with pytest.raises(WbcError, match="force on 'base' must be 6 finite numbers"):
+    with pytest.raises(WbcError, match="force on 'base' must be 3 or 6 finite numbers"):
         robot.generalized_force("base", [1.0, 2.0])
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda robot, q, v: robot.generalized_force("base", [[1.0], [1.0, 2.0]]), "force on 'base' = .* not an array"),
+        (lambda robot, q, v: robot.generalized_force("base", [0, 0, np.nan]), "force on 'base' = .* is not finite"),
+        (lambda robot, q, v: robot.forward_dynamics(q, v, np.zeros(12), [("base", [0, 0, 1])]), "as a dict, not as"),
+        (lambda robot, q, v: robot.integrate(q, v, "1 s"), "dt = '1 s' is not a number of seconds"),
+        (lambda robot, q, v: robot.integrate(q, v, [1, 2]), r"dt = \[1, 2\] is not a number of seconds"),
+        (lambda robot, q, v: robot.integrate(q, v, np.inf), "dt = inf is not a finite time"),
+        (lambda robot, q, v: robot.random(7), "rng is a generator such as .* not 7"),
+        (lambda robot, q, v: wbc.load("arm", "numpy", floating="no"), "floating is 'no'; expected True, False or None"),
+        (lambda robot, q, v: wbc.load("arm", "numpy", passive=3), "passive is the names of joints, not 3"),
+        (lambda robot, q, v: wbc.load("arm", "numpy", passive=[[]]), r"passive is the names of joints, not \[\[\]\]"),
+    ],
+)
+def test_arguments_of_the_wrong_kind_are_named(robot, call, message) -> None:
+    q = robot.model.nominal
+    robot.update(q)
+    with pytest.raises(WbcError, match=message):
+        call(robot, q, np.ones(18))
 
 
 def test_passive_forces() -> None:
@@ -249,6 +272,15 @@ def test_a_missing_package_says_what_to_install(monkeypatch, backend, package) -
     monkeypatch.delitem(sys.modules, f"wbc.dynamics.{backend}", raising=False)
     with pytest.raises(WbcError, match=rf"pip install 'wbc\[{backend}\]'"):
         wbc.load("arm", backend)
+
+
+def test_a_mujoco_that_is_too_old_is_refused(monkeypatch) -> None:
+    import mujoco
+
+    monkeypatch.setattr(mujoco, "__version__", "3.3.0")
+    monkeypatch.delitem(sys.modules, "wbc.dynamics.mujoco", raising=False)
+    with pytest.raises(WbcError, match=r"needs MuJoCo 3\.3\.1 or newer, not 3\.3\.0"):
+        wbc.load("arm", "mujoco")
 
 
 def test_auto_is_pinocchio_where_it_is_installed_else_numpy(monkeypatch) -> None:

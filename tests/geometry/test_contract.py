@@ -204,6 +204,12 @@ def test_convert_takes_batches_and_returns_new_arrays(name):
         np.testing.assert_allclose(convert(result, target, "matrix"), SAMPLES["R"], rtol=0, atol=1e-14)
 
 
+@pytest.mark.parametrize("axis", ["x", 3, -1, None, [0]])
+def test_elementary_refuses_an_axis_that_is_none(axis):
+    with pytest.raises(WbcError, match=r"axis is .*; expected 0, 1 or 2 for x, y or z"):
+        so3.elementary(axis, 0.1)
+
+
 def test_elementary_takes_an_integer():
     np.testing.assert_array_equal(so3.elementary_x(1), so3.elementary_x(1.0))
     assert so3.elementary(2, np.zeros((2, 0))).shape == (2, 0, 3, 3)

@@ -223,6 +223,58 @@ def test_what_a_mujoco_model_has_beyond_rigid_bodies_is_a_warning(case):
     assert all(warning in messages for warning in robot.model.warnings)
 
 
+@pytest.mark.parametrize("backend", ["numpy", "pinocchio", "mujoco"])
+def test_friction_of_a_mujoco_model_brakes(backend):
+    mujoco = pytest.importorskip("mujoco")
+    text = simple('type="hinge" name="j" frictionloss="0.3" damping="0.1"', MOTOR.format(""))
+    robot = wbc.load(mujoco.MjModel.from_xml_string(text), backend)
+    for rate in (2.0, -2.0):
+        robot.update([0.1], [rate])
+        np.testing.assert_allclose(robot.passive_force, [-0.1 * rate - 0.3 * np.sign(rate)], atol=1e-12)
+
+
+BEYOND = """<mujoco model="beyond"><option {option}/><worldbody><site name="anchor" pos="1 0 0"/>
+  <body name="a"><joint name="j" axis="0 1 0" damping="0.1"/>
+    <geom type="capsule" size="0.05 0.2" pos="0 0 0.3" mass="1"/>
+    <body name="b" pos="0 0 0.5" {body}><joint name="k" axis="1 0 0" stiffness="2" springref="0.3" ref="0.1"/>
+      <geom type="box" size="0.05 0.1 0.2" mass="2"/><site name="tip" pos="0 0 0.2"/></body></body>
+  </worldbody><tendon>{tendon}</tendon><actuator><motor joint="j"/><motor joint="k"/></actuator></mujoco>"""
+
+FIXED = '<fixed {}><joint joint="j" coef="1"/><joint joint="k" coef="-2"/></fixed>'
+SPATIAL = '<spatial {}><site site="tip"/><site site="anchor"/></spatial>'
+
+BEYOND_RIGID = {
+    "spring of a tendon": {"tendon": FIXED.format('stiffness="5" damping="1" springlength="0.2"')},
+    "inertia of a tendon": {"tendon": FIXED.format('armature="0.5"')},
+    "inertia of a tendon that bends": {"tendon": SPATIAL.format('armature="0.5" stiffness="3" springlength="0.4"')},
+    "gravity compensation": {"body": 'gravcomp="1"'},
+    "fluid": {"option": 'density="100" viscosity="1"'},
+}
+
+
+@pytest.mark.filterwarnings("ignore::wbc.WbcWarning")
+@pytest.mark.parametrize("case", BEYOND_RIGID)
+def test_mujoco_backend_computes_what_a_tree_of_rigid_bodies_leaves_out(case):
+    mujoco = pytest.importorskip("mujoco")
+    m = mujoco.MjModel.from_xml_string(BEYOND.format(**{"option": "", "body": "", "tendon": "", **BEYOND_RIGID[case]}))
+    robot = wbc.load(m, "mujoco")
+    compare_with_mujoco(mujoco, m, robot, 2)
+    q, v, vdot = np.array([0.4, -0.7]), np.array([1.1, -0.3]), np.array([0.8, 2.0])
+    for first, second in (("mass_matrix", "bias"), ("bias", "mass_matrix")):  # whatever is asked for first
+        robot.update(q, v)
+        getattr(robot, first), getattr(robot, second)
+        force = robot.mass_matrix @ vdot + robot.bias
+        close(robot.inverse_dynamics(q, v, vdot), force)
+        close(robot.forward_dynamics(q, v, force), vdot)
+    if case != "gravity compensation":  # which is a force without an energy in MuJoCo
+        moved = []
+        for sign in (1, -1):
+            robot.update(q + sign * 1e-5 * vdot)
+            moved.append(robot.potential_energy)
+        robot.update(q)
+        assert np.isclose((moved[0] - moved[1]) / 2e-5, robot.bias @ vdot, rtol=1e-6)
+
+
 def test_names_that_are_made_up_never_clash():
     mujoco = pytest.importorskip("mujoco")
     m = mujoco.MjModel.from_xml_string(
@@ -470,6 +522,18 @@ def test_pinocchio_joints_that_are_not_depth_first_are_a_warning():
     with pytest.warns(wbc.WbcWarning, match="another order than Pinocchio's.*a, c, b") as caught:
         robot = wbc.load(m, "numpy")
     assert robot.joint_names == ("a", "c", "b") and caught[0].filename == __file__
+
+
+def test_pinocchio_frames_that_share_a_name_are_a_warning():
+    pin = pytest.importorskip("pinocchio")
+    m = chain(pin, "rx", "ry")
+    joint = m.njoints - 1
+    for offset, kind in ((0.1, pin.FrameType.SENSOR), (0.1, pin.FrameType.OP_FRAME), (0.2, pin.FrameType.FIXED_JOINT)):
+        m.addFrame(pin.Frame("imu", joint, 0, pin.SE3(np.eye(3), np.array([offset, 0, 0])), kind), False)
+    with pytest.warns(wbc.WbcWarning, match="left out, because another elsewhere has the same name: 'imu'$") as caught:
+        robot = wbc.load(m, "numpy")
+    assert len(caught) == 1
+    assert robot.model.frames["imu"].pose[0, 3] == 0.1
 
 
 @pytest.mark.parametrize("package", ["mujoco", "pinocchio"])

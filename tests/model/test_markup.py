@@ -29,6 +29,11 @@ def test_an_element_is_called_by_tag_name_and_line():
     root = markup.parse(TEXT)
     assert str(root) == "<a> (line 3)"
     assert str(root.first("b")) == "<b name='x'> (line 4)"
+    assert str(root.children[2].first("c")) == "<c> (line 6) of <b name='y'>"
+    nested = markup.parse(b"<a name='root'><b name='x'><c><d/></c><e name='y'/></b><f/></a>")
+    assert str(nested.children[0].children[0].first("d")) == "<d> (line 1) of <b name='x'>"
+    assert str(nested.children[0].first("e")) == "<e name='y'> (line 1)"
+    assert str(nested.first("f")) == "<f> (line 1)"
     assert len(str(markup.Element("b", {"name": "n" * 1_000_000}, 1))) < 120
 
 

@@ -47,6 +47,8 @@ def test_random_configurations_lie_within_limits_and_are_repeatable(name: str) -
         start = robot.nv - len(joints)
         assert (joints >= robot.limits.lower[start:]).all()
         assert (joints <= robot.limits.upper[start:]).all()
+        if robot.model.floating:
+            assert 0 < np.abs(q[:3]).min() <= np.abs(q[:3]).max() <= 1
     assert np.array_equal(robot.neutral(), robot.model.neutral())
 
 

@@ -449,6 +449,10 @@ UNUSUAL = {
         arm(upper=link("upper", more='<visual><geometry><box size="1 2"/></geometry></visual>')),
         ["shapes left out", "<box> (line 3)", "'1 2' has 2 values"],
     ),
+    "nominal beyond a limit": (
+        arm('<wbc><nominal><joint name="shoulder" position="9"/></nominal></wbc>'),
+        ["nominal positions outside of the limits", "'shoulder'"],
+    ),
     "spring in a ball joint": (
         arm(
             '<wbc><joint name="shoulder" stiffness="2"/></wbc>',

@@ -18,7 +18,7 @@ from wbc.dynamics.passive import PassiveForces
 from wbc.errors import WbcError, show, unknown_name
 from wbc.geometry import so3
 from wbc.model.model import Model
-from wbc.model.parts import Limits
+from wbc.model.parts import Limits, is_transform
 from wbc.model.space import ConfigurationSpace
 from wbc.model.tree import Tree
 
@@ -44,7 +44,7 @@ class Place:
 class Dynamics(ABC):
     """A robot in a state: give it `update(q, v)`, then ask.
 
-    Quantities are computed when they are first asked for after an update, and once. Arrays that are handed out are
+    Quantities are computed when they are first asked for after an update, and once. Arrays that describe the state are
     read-only and never change later. Conventions are those of the table in the README: `v` holds the velocity of the
     base in the world, its angular velocity in the base frame, and joint rates; `M v̇ + h = Sᵀ τ + Jᵀ f`.
 
@@ -136,6 +136,14 @@ class Dynamics(ABC):
     def _fork(self) -> Dynamics:
         """A second robot of the same backend, sharing nothing that changes."""
 
+    def _passive_force(self, q: Array, v: Array) -> Array:
+        """Forces of the joints by themselves in a state: the present one, or that of the last `_inverse_dynamics`."""
+        return self._passive.force(q, v)
+
+    def _spring_energy(self) -> float:
+        """What is stored in springs in the present state, J."""
+        return self._passive.energy(self._q)
+
     # --- state -----------------------------------------------------------------------------------------------------
 
     def update(self, q: ArrayLike, v: ArrayLike | None = None) -> None:
@@ -163,6 +171,12 @@ class Dynamics(ABC):
             found.flags.writeable = False
             self._known[name] = found
         return found
+
+    def _get_of_mass(self, name: str, compute: Callable[[], Array]) -> Array:
+        """As `_get`, for what there is no answer to where nothing moves that has a mass."""
+        if not self.mass:
+            raise WbcError(f"{self.model.name!r} has no {name}: nothing with a mass moves")
+        return self._get(name, compute)
 
     @property
     def q(self) -> Array:
@@ -202,15 +216,17 @@ class Dynamics(ABC):
             given[:3, 3] = offset
         if given.shape != (4, 4) or not np.isfinite(given).all():
             raise WbcError(f"the pose of frame {name!r} must be finite, of shape (4, 4) or (3,), not {show(given)}")
-        R = given[:3, :3]
-        if np.abs(R @ R.T - np.eye(3)).max() > 1e-6 or np.linalg.det(R) < 0 or (given[3] != [0, 0, 0, 1]).any():
+        if not is_transform(given):
             raise WbcError(f"the pose of frame {name!r} is no homogeneous transform [[R, p], [0, 1]] with a rotation R")
         place = self._find(parent)
         self._added[name] = place.node, place.pose @ given
 
     def _find(self, frame: str) -> Place:
         """Where a frame is, by name."""
-        place = self._places.get(frame)
+        try:
+            place = self._places.get(frame)
+        except TypeError:  # a list, say
+            place = None
         if place is None:
             if not isinstance(frame, str):
                 raise WbcError(f"a frame is asked for by its name, not by {show(frame)}")
@@ -329,47 +345,52 @@ class Dynamics(ABC):
     @property
     def gravity_force(self) -> Array:
         """What h is at rest without springs: the generalized force that holds the robot up; shape (nv,)."""
+        if not self.mass:
+            return self._get("gravity_force", lambda: np.zeros(self.nv))
         return self._get("gravity_force", lambda: -self.momentum_matrix[:3].T @ self.model.gravity)
 
     @property
     def passive_force(self) -> Array:
-        """Forces of dampers, Coulomb friction and springs in the joints, on the robot; shape (nv,)."""
-        return self._get("passive_force", lambda: self._passive.force(self._q, self._v))
+        """Forces of dampers, Coulomb friction and springs in the joints, on the robot; shape (nv,).
+
+        On the MuJoCo backend, those of a `mujoco.MjModel`'s tendons, fluids and gravity compensation too.
+        """
+        return self._get("passive_force", lambda: self._passive_force(self._q, self._v))
 
     @property
     def com(self) -> Array:
         """The centre of mass of the moving bodies in the world, m; shape (3,)."""
-        return self._get("com", self._com)
+        return self._get_of_mass("com", self._com)
 
     @property
     def com_velocity(self) -> Array:
         """The velocity of the centre of mass, m/s; shape (3,)."""
-        return self._get("com_velocity", lambda: self.com_jacobian @ self._v)
+        return self._get_of_mass("com_velocity", lambda: self.com_jacobian @ self._v)
 
     @property
     def com_jacobian(self) -> Array:
         """J with com_velocity = J v; shape (3, nv)."""
-        return self._get("com_jacobian", self._com_jacobian)
+        return self._get_of_mass("com_jacobian", self._com_jacobian)
 
     @property
     def com_bias(self) -> Array:
         """The acceleration of the centre of mass when v̇ is zero, m/s²; shape (3,)."""
-        return self._get("com_bias", self._com_bias)
+        return self._get_of_mass("com_bias", self._com_bias)
 
     @property
     def momentum(self) -> Array:
         """Linear, then angular momentum about the centre of mass, world axes, N s and N m s; shape (6,)."""
-        return self._get("momentum", lambda: self.momentum_matrix @ self._v)
+        return self._get_of_mass("momentum", lambda: self.momentum_matrix @ self._v)
 
     @property
     def momentum_matrix(self) -> Array:
         """A with momentum = A v (without the rotors that `armature` stands for); shape (6, nv)."""
-        return self._get("momentum_matrix", self._momentum_matrix)
+        return self._get_of_mass("momentum_matrix", self._momentum_matrix)
 
     @property
     def momentum_bias(self) -> Array:
         """Ȧ v: the rate of the momentum when v̇ is zero, N and N m; shape (6,)."""
-        return self._get("momentum_bias", self._momentum_bias)
+        return self._get_of_mass("momentum_bias", self._momentum_bias)
 
     @property
     def kinetic_energy(self) -> float:
@@ -379,7 +400,8 @@ class Dynamics(ABC):
     @property
     def potential_energy(self) -> float:
         """Of gravity, zero at the world's origin, and of the springs in the joints, J."""
-        return -self.mass * float(self.com @ self.model.gravity) + self._passive.energy(self._q)
+        weight = -self.mass * float(self.com @ self.model.gravity) if self.mass else 0.0
+        return weight + self._spring_energy()
 
     def generalized_force(self, frame: str, force: ArrayLike, point: ArrayLike | None = None) -> Array:
         """Jᵀ f: what a Cartesian force or wrench on a frame is to the joints (Liu–Jain 69–71).
@@ -412,8 +434,9 @@ class Dynamics(ABC):
             Shape (nv,); with a floating base the first six must come from contacts.
         """
         q, v = self._space.configuration(q), self._space.velocity(v)
-        force = self._scratch()._inverse_dynamics(q, v, self._space.velocity(vdot, "vdot"))
-        return force - self._passive.force(q, v)
+        scratch = self._scratch()
+        force = scratch._inverse_dynamics(q, v, self._space.velocity(vdot, "vdot"))
+        return force - scratch._passive_force(q, v)
 
     def forward_dynamics(
         self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, forces: Mapping[str, ArrayLike] | None = None
@@ -434,6 +457,8 @@ class Dynamics(ABC):
         robot.update(q, v)
         total = np.zeros(self.nv)
         total[self.model.actuated] = torque
+        if forces is not None and not isinstance(forces, Mapping):
+            raise WbcError(f"forces are given by the name of their frame, as a dict, not as {show(forces)}")
         for frame, force in (forces or {}).items():
             total += robot.generalized_force(frame, force)
         return robot._accelerations(total - robot.bias)
@@ -443,10 +468,11 @@ class Dynamics(ABC):
         try:
             factor = scipy.linalg.cho_factor(self.mass_matrix, check_finite=False)
         except np.linalg.LinAlgError:
-            raise WbcError(
-                f"the mass matrix of {self.model.name!r} is singular: some part moves without mass"
-            ) from None
+            raise self._singular() from None
         return np.asarray(scipy.linalg.cho_solve(factor, force, check_finite=False), dtype=float)
+
+    def _singular(self) -> WbcError:
+        return WbcError(f"the mass matrix of {self.model.name!r} is singular: some part moves without mass")
 
     def _scratch(self) -> Dynamics:
         """A robot to compute on without touching this one's state."""
@@ -514,17 +540,28 @@ class Dynamics(ABC):
 
 def _vector(values: ArrayLike, size: int, name: str) -> Array:
     """A checked copy of a vector of that size."""
+    checked = _finite(values, name)
+    if checked.shape != (size,):
+        raise WbcError(f"{name} must be {size} finite numbers, not {show(values)}")
+    return checked
+
+
+def _finite(values: ArrayLike, name: str) -> Array:
+    """A copy of whatever can be made an array of finite numbers."""
     try:
         checked = np.array(values, dtype=float)
     except (TypeError, ValueError):
         raise WbcError(f"{name} = {show(values)} is not an array of numbers") from None
-    if checked.shape != (size,) or not np.isfinite(checked).all():
-        raise WbcError(f"{name} must be {size} finite numbers, not {show(values)}")
+    if not np.isfinite(checked).all():
+        raise WbcError(f"{name} = {show(values)} is not finite")
     return checked
 
 
 def _wrench(values: ArrayLike, name: str) -> Array:
     """A checked force or wrench as a wrench."""
-    if np.shape(values) == (3,):
-        return np.concatenate([_vector(values, 3, name), np.zeros(3)])
-    return _vector(values, 6, name)
+    checked = _finite(values, name)
+    if checked.shape == (3,):
+        return np.concatenate([checked, np.zeros(3)])
+    if checked.shape != (6,):
+        raise WbcError(f"{name} must be 3 or 6 finite numbers, not {show(values)}")
+    return checked

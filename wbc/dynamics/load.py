@@ -41,7 +41,7 @@ def load(
     """
     if backend not in BACKENDS:
         raise unknown_name("backend", backend, BACKENDS)
-    model, foreign = _read(what, floating, (passive,) if isinstance(passive, str) else tuple(passive), strict)
+    model, foreign = _read(what, floating, _names(passive), strict)
     if backend == "auto":
         backend = "pinocchio" if importlib.util.find_spec("pinocchio") else "numpy"
     if backend == "pinocchio":
@@ -96,6 +96,14 @@ def _read(what: Any, floating: bool | None, passive: tuple[str, ...], strict: bo
         f"can't load {show(what)}: name a packaged robot ({', '.join(packaged_robots())}), the path of a URDF "
         "or MJCF file, a wbc.Model, a mujoco.MjModel or a pinocchio.Model"
     )
+
+
+def _names(passive: Any) -> tuple[str, ...]:  # noqa: ANN401
+    """Names of joints, or the name of one, as a tuple of names."""
+    names = (passive,) if isinstance(passive, str) else tuple(passive) if isinstance(passive, Iterable) else (passive,)
+    if not all(isinstance(name, str) for name in names):
+        raise WbcError(f"passive is the names of joints, not {show(passive)}")
+    return names
 
 
 def _refuse(what: object, floating: bool | None, passive: tuple[str, ...]) -> None:

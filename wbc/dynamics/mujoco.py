@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,16 @@ try:
 except ImportError as error:
     raise WbcError(f"the MuJoCo backend needs MuJoCo: pip install 'wbc[mujoco]' ({error})") from None
 
+_VERSION = tuple(int(part) for part in re.findall(r"\d+", mujoco.__version__)[:3])
+if _VERSION < (3, 3, 1):  # whose mj_jacDot is wrong
+    raise WbcError(
+        f"the MuJoCo backend needs MuJoCo 3.3.1 or newer, not {mujoco.__version__}: pip install 'wbc[mujoco]'"
+    )
+
+# In older versions of MuJoCo one function has another name, and another takes the matrix out of the data.
+_make_mass_matrix = getattr(mujoco, "mj_makeM", None) or mujoco.mj_crb
+_TAKES_MATRIX = _VERSION < (3, 10)
+
 FEATHER = 1e-13
 """Mass (kg) and inertia (kg m²) given to massless links, which MuJoCo does not let move; far below notice."""
 
@@ -31,7 +42,8 @@ class MujocoDynamics(Dynamics):
         model: the robot.
         tree: the model's tree, where it was made already.
         simulated: the `mujoco.MjModel` that `model` was read from; None: one is made from `model`. With one, the
-            passive forces are MuJoCo's own (springs of all kinds, tendons, fluids), Coulomb friction added.
+            passive forces are MuJoCo's own (springs of all kinds, tendons, fluids, gravity compensation), Coulomb
+            friction added, and the inertia of its tendons belongs to M and h.
     """
 
     name = "mujoco"
@@ -47,6 +59,7 @@ class MujocoDynamics(Dynamics):
         self._data = mujoco.MjData(self._mj)
         moving = self._mj.body_weldid != 0
         self._masses = np.where(moving, self._mj.body_mass, 0.0)
+        self._has_forces = False
 
     def _fork(self) -> MujocoDynamics:
         twin = MujocoDynamics.__new__(MujocoDynamics)
@@ -70,10 +83,22 @@ class MujocoDynamics(Dynamics):
     def _update(self, q: Array, v: Array) -> None:
         m, d = self._mj, self._data
         d.qpos[:], d.qvel[:] = q, v
-        mujoco.mj_kinematics(m, d)
-        mujoco.mj_comPos(m, d)
-        mujoco.mj_makeM(m, d)
+        self._has_forces = False
+        if m.ntendon:  # tendons can have inertia
+            mujoco.mj_fwdPosition(m, d)
+        else:
+            mujoco.mj_kinematics(m, d)
+            mujoco.mj_comPos(m, d)
+            _make_mass_matrix(m, d)
         mujoco.mj_comVel(m, d)
+
+    def _with_forces(self) -> Any:  # noqa: ANN401
+        """The data with MuJoCo's own passive and bias forces; contacts are computed on the way and not used."""
+        if not self._has_forces:
+            mujoco.mj_fwdPosition(self._mj, self._data)
+            mujoco.mj_fwdVelocity(self._mj, self._data)
+            self._has_forces = True
+        return self._data
 
     # --- frames ----------------------------------------------------------------------------------------------------
 
@@ -119,28 +144,32 @@ class MujocoDynamics(Dynamics):
 
     def _mass_matrix(self) -> Array:
         M = np.zeros((self.nv, self.nv))
-        mujoco.mj_fullM(self._mj, self._data, M)
+        if _TAKES_MATRIX:
+            mujoco.mj_fullM(self._mj, M, self._data.qM)
+        else:
+            mujoco.mj_fullM(self._mj, self._data, M)
         return M
 
     def _nonlinear(self) -> Array:
+        if self._mj.ntendon:  # which the function below knows nothing of
+            return np.array(self._with_forces().qfrc_bias)
         forces = np.zeros(self.nv)
         mujoco.mj_rne(self._mj, self._data, 0, forces)
         return forces
 
-    @property
-    def passive_force(self) -> Array:
-        """Forces of dampers, Coulomb friction, springs, and of a MuJoCo model's tendons and fluids; shape (nv,)."""
-        return self._get("passive_force", self._passive_force)
-
-    def _passive_force(self) -> Array:
+    def _passive_force(self, q: Array, v: Array) -> Array:
         if not self._foreign:
-            return self._passive.force(self._q, self._v)
-        mujoco.mj_fwdPosition(self._mj, self._data)  # tendons and the like; contacts are computed and not used
-        mujoco.mj_fwdVelocity(self._mj, self._data)
-        mujoco.mj_passive(self._mj, self._data)
-        friction: Array = self._mj.dof_frictionloss * np.tanh(self._v / FRICTION_SPEED)
-        forces: Array = self._data.qfrc_passive - friction
+            return super()._passive_force(q, v)
+        friction: Array = self._mj.dof_frictionloss * np.tanh(v / FRICTION_SPEED)
+        forces: Array = self._with_forces().qfrc_passive - friction
         return forces
+
+    def _spring_energy(self) -> float:
+        if not self._foreign:
+            return super()._spring_energy()
+        m, data = self._mj, self._with_forces()
+        mujoco.mj_energyPos(m, data)  # of springs, and of the weight of all bodies
+        return float(data.energy[0] + m.body_mass @ data.xipos @ self.model.gravity)
 
     def _com(self) -> Array:
         com: Array = self._masses @ self._data.xipos / self._masses.sum()
@@ -174,6 +203,8 @@ class MujocoDynamics(Dynamics):
 
     def _inverse_dynamics(self, q: Array, v: Array, vdot: Array) -> Array:
         self._update(q, v)
+        if self._mj.ntendon:
+            return self._mass_matrix() @ vdot + self._nonlinear()
         self._data.qacc[:] = vdot
         forces = np.zeros(self.nv)
         mujoco.mj_rne(self._mj, self._data, 1, forces)

@@ -66,11 +66,14 @@ class PinocchioDynamics(Dynamics):
         pose: Array = (self._data.oMi[place.node] * place.handle).homogeneous
         return pose
 
+    def _columns(self, matrix: Any) -> Array:  # noqa: ANN401
+        """A copy of a matrix with a column for each velocity: Pinocchio hands out one column alone as a vector."""
+        return np.array(matrix).reshape(6, self.nv)
+
     def _jacobian(self, place: Place) -> Array:
         if place.node == 0:
             return np.zeros((6, self.nv))
-        J: Array = pin.getFrameJacobian(self._pin, self._data, place.node, place.handle, ALIGNED)
-        return J
+        return self._columns(pin.getFrameJacobian(self._pin, self._data, place.node, place.handle, ALIGNED))
 
     def _jacobian_bias(self, place: Place) -> Array:
         if place.node == 0:
@@ -86,7 +89,7 @@ class PinocchioDynamics(Dynamics):
         data = self._with_bias_accelerations()
         J = pin.getFrameJacobian(self._pin, data, node, place.handle, ALIGNED)
         bias = pin.getFrameClassicalAcceleration(self._pin, data, node, place.handle, ALIGNED)
-        return J[:3], data.oMi[node].act(place.handle.translation), bias.linear
+        return J.reshape(6, self.nv)[:3], data.oMi[node].act(place.handle.translation), bias.linear
 
     def _jacobian_derivative(self, place: Place) -> Array:
         if place.node == 0:
@@ -97,7 +100,7 @@ class PinocchioDynamics(Dynamics):
         at_origin = pin.getJointJacobianTimeVariation(self._pin, data, place.node, pin.WORLD)
         p, velocity = self._pose(place)[:3, 3], self._jacobian(place) @ self._v
         angular = self._jacobian(place)[3:]
-        derivative = np.array(at_origin)
+        derivative = self._columns(at_origin)
         derivative[:3] += np.cross(derivative[3:].T, p).T + np.cross(angular.T, velocity[:3]).T
         return derivative
 
@@ -111,7 +114,7 @@ class PinocchioDynamics(Dynamics):
         return np.array(self._data.com[0])
 
     def _com_jacobian(self) -> Array:
-        return np.array(self._data.Jcom)
+        return np.array(self._data.Jcom).reshape(3, self.nv)
 
     def _com_bias(self) -> Array:
         data = self._with_bias_accelerations()
@@ -119,7 +122,7 @@ class PinocchioDynamics(Dynamics):
         return np.array(data.acom[0])
 
     def _momentum_matrix(self) -> Array:
-        return np.array(self._data.Ag)
+        return self._columns(self._data.Ag)
 
     def _momentum_bias(self) -> Array:
         rate = pin.computeCentroidalMomentumTimeVariation(self._pin, self._data, self._q_pin, self._v, self._still)
@@ -133,7 +136,10 @@ class PinocchioDynamics(Dynamics):
     def _accelerations(self, force: Array) -> Array:
         # the algorithm subtracts Coriolis and gravity forces itself; it leaves its data in disorder: not ours, then
         total = force + self._data.nle
-        return np.array(pin.aba(self._pin, self._pin.createData(), self._q_pin, self._v, total))
+        vdot = np.array(pin.aba(self._pin, self._pin.createData(), self._q_pin, self._v, total))
+        if not np.isfinite(vdot).all():
+            raise self._singular()
+        return vdot
 
 
 def _build(tree: Tree) -> tuple[Any, IntArray]:

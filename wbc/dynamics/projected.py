@@ -39,9 +39,8 @@ def projected_newton_euler(robot: Dynamics) -> EquationsOfMotion:
     """
     nv = robot.nv
     M, C, g = np.zeros((nv, nv)), np.zeros((nv, nv)), np.zeros(nv)
-    moving = {name for name, (node, _) in robot._tree.places.items() if node}
     for body in robot.model.bodies.values():
-        if body.name not in moving or (body.mass == 0 and not body.inertia.any()):
+        if body.mass == 0 and not body.inertia.any():
             continue
         R, omega = robot.pose(body.name)[:3, :3], robot.twist(body.name)[3:]
         J, J_dot = robot.jacobian(body.name), robot.jacobian_derivative(body.name)

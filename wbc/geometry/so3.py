@@ -12,6 +12,7 @@ import math
 import numpy as np
 
 from wbc.arrays import Array, ArrayLike
+from wbc.errors import WbcError, show
 from wbc.geometry import _check, quaternion
 from wbc.geometry import _elementwise as ew
 
@@ -191,6 +192,8 @@ def elementary(axis: int, angle: ArrayLike) -> Array:
     Returns:
         C_axis(angle) (..., 3, 3).
     """
+    if axis not in (0, 1, 2):
+        raise WbcError(f"axis is {show(axis)}; expected 0, 1 or 2 for x, y or z")
     t = _check.scalar(angle, "angle")
     c, s = ew.cos(t), ew.sin(t)
     if axis == 0:

@@ -34,12 +34,14 @@ class Element:
         attributes: by name.
         line: where it starts in the file.
         children: the elements in it, in order.
+        owner: the nearest element around it that has a name, the root left aside; None where there is none.
     """
 
     tag: str
     attributes: dict[str, str]
     line: int
     children: list[Element] = field(default_factory=list)
+    owner: Element | None = None
 
     def all(self, tag: str) -> Iterator[Element]:
         """The direct children of that tag."""
@@ -54,8 +56,14 @@ class Element:
         return self.attributes.get(name)
 
     def __str__(self) -> str:
+        whose = f" of {self.owner.called}" if self.owner is not None and "name" not in self.attributes else ""
+        return f"{self.called} (line {self.line}){whose}"
+
+    @property
+    def called(self) -> str:
+        """Its tag and its name."""
         name = self.attributes.get("name")
-        return f"<{self.tag}{'' if name is None else f' name={show(name)}'}> (line {self.line})"
+        return f"<{self.tag}{'' if name is None else f' name={show(name)}'}>"
 
 
 def parse(text: bytes) -> Element:
@@ -76,6 +84,9 @@ def parse(text: bytes) -> Element:
         if len(open_elements) >= DEEPEST:
             raise WbcError(f"line {element.line}: elements are nested more than {DEEPEST} deep")
         (open_elements[-1].children if open_elements else roots).append(element)
+        if len(open_elements) > 1:
+            around = open_elements[-1]
+            element.owner = around if "name" in around.attributes else around.owner
         open_elements.append(element)
 
     def end(tag: str) -> None:

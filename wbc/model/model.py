@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import TypeVar
@@ -11,7 +10,7 @@ import numpy as np
 
 from wbc.arrays import Array, IntArray
 from wbc.errors import WbcError, show, unknown_name
-from wbc.model.parts import Body, Frame, Joint, Limits, Shape
+from wbc.model.parts import Body, Frame, Joint, Limits, Shape, constant
 
 WORLD = "world"
 """The name of the body that never moves; every model has it."""
@@ -74,7 +73,7 @@ class Model:
                 raise WbcError(f"frame {frame.name!r}: {unknown_name('body', frame.body, self.bodies)}")
             if frame.name in self.bodies:
                 raise WbcError(f"the name {frame.name!r} is that of a body; a frame needs one of its own")
-        self.gravity = np.array(gravity, dtype=float)
+        self.gravity = constant(gravity, (3,), f"gravity of {name!r}")
         self.shapes = tuple(shapes)
         self.warnings = tuple(warnings)
         self.feet = tuple(feet)
@@ -87,10 +86,8 @@ class Model:
         self.limits = self._limits()
         moving = set(self._moving_bodies())
         self.mass = float(sum(body.mass for body in self.bodies.values() if body.name in moving))
-        self.nominal = self.neutral() if nominal is None else np.array(nominal, dtype=float)
-        if self.nominal.shape != (self.nq,):
-            raise WbcError(f"nominal configuration of {name!r}: {self.nominal.shape} values, not ({self.nq},)")
-        self.nominal.flags.writeable = False
+        resting = self.neutral() if nominal is None else nominal
+        self.nominal = constant(resting, (self.nq,), f"nominal configuration of {name!r}")
 
     def _lay_out(self) -> None:
         """Gives each joint its place in `q` and `v`."""
@@ -194,6 +191,12 @@ class Model:
             warnings=self.warnings,
         )
 
+    def __copy__(self) -> Model:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, object]) -> Model:
+        return self  # it never changes
+
     def __repr__(self) -> str:
         base = "floating" if self.floating else "fixed"
         return f"Model({self.name!r}, {base} base, nq={self.nq}, nv={self.nv}, na={self.na}, {self.mass:.3g} kg)"
@@ -222,8 +225,6 @@ def _depth_first(bodies: Mapping[str, Body], joints: Mapping[str, Joint]) -> dic
                 f"body {joint.child!r} is the child of two joints, {carried[joint.child]!r} and {joint.name!r}; "
                 "a tree allows one (cut the loop at one of them)"
             )
-        if not math.isclose(float(joint.axis @ joint.axis), 1.0, abs_tol=1e-9):
-            raise WbcError(f"joint {joint.name!r}: axis {show(joint.axis.tolist())} is not a unit vector")
         carried[joint.child] = joint.name
         below[joint.parent].append(joint)
     ordered: dict[str, Joint] = {}

@@ -1,13 +1,19 @@
-"""What a robot is made of: bodies, joints, frames, shapes. Plain data, read by every backend."""
+"""What a robot is made of: bodies, joints, frames, shapes. Plain data, read by every backend.
+
+Arrays that are handed over are copied, checked and kept read-only: what is wrong is named where it is made.
+"""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
 
-from wbc.arrays import Array
+from wbc.arrays import Array, ArrayLike
+from wbc.errors import WbcError, show, unknown_name
+from wbc.geometry import so3
 
 JointKind = Literal["fixed", "revolute", "continuous", "prismatic", "planar", "spherical", "floating"]
 
@@ -43,6 +49,15 @@ class Body:
     com: Array = field(default_factory=lambda: np.zeros(3))
     inertia: Array = field(default_factory=lambda: np.zeros((3, 3)))
     virtual: bool = False
+
+    def __post_init__(self) -> None:
+        whose = f"body {show(self.name)}"
+        _keep(self, "com", constant(self.com, (3,), f"{whose}: its com"))
+        _keep(self, "inertia", constant(self.inertia, (3, 3), f"{whose}: its inertia"))
+        if not 0.0 <= self.mass < math.inf:
+            raise WbcError(f"{whose}: its mass is {show(self.mass)} kg; it must be finite and not negative")
+        if not np.allclose(self.inertia, self.inertia.T, rtol=1e-9, atol=1e-300):
+            raise WbcError(f"{whose}: its inertia {show(self.inertia.tolist())} is not symmetric")
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,6 +108,20 @@ class Joint:
     rest: float = 0.0
     actuated: bool = True
 
+    def __post_init__(self) -> None:
+        whose = f"joint {show(self.name)}"
+        if self.kind not in POSITIONS:
+            raise WbcError(f"{whose}: {unknown_name('joint type', self.kind, POSITIONS)}")
+        _keep(self, "pose", _transform(self.pose, f"{whose}: its pose"))
+        _keep(self, "axis", constant(self.axis, (3,), f"{whose}: its axis"))
+        if not math.isclose(float(self.axis @ self.axis), 1.0, abs_tol=1e-9):
+            raise WbcError(f"{whose}: axis {show(self.axis.tolist())} is not a unit vector")
+        for what in ("lower", "upper", "velocity", "effort", "armature", "damping", "friction", "stiffness", "rest"):
+            if math.isnan(getattr(self, what)):
+                raise WbcError(f"{whose}: its {what} is not a number")
+        if self.lower > self.upper:
+            raise WbcError(f"{whose}: its lower limit {self.lower:g} is above its upper limit {self.upper:g}")
+
     @property
     def nq(self) -> int:
         """Entries of `q` that are this joint's."""
@@ -118,6 +147,9 @@ class Frame:
     body: str
     pose: Array = field(default_factory=lambda: np.eye(4))
 
+    def __post_init__(self) -> None:
+        _keep(self, "pose", _transform(self.pose, f"frame {show(self.name)}: its pose"))
+
 
 @dataclass(frozen=True, eq=False)
 class Shape:
@@ -139,6 +171,9 @@ class Shape:
     color: tuple[float, float, float, float] = (0.7, 0.7, 0.7, 1.0)
     collides: bool = False
 
+    def __post_init__(self) -> None:
+        _keep(self, "pose", _transform(self.pose, f"shape of {show(self.body)}: its pose"))
+
 
 @dataclass(frozen=True, eq=False)
 class Limits:
@@ -155,6 +190,42 @@ class Limits:
     upper: Array
     velocity: Array
     effort: Array
+
+
+def is_transform(pose: Array) -> bool:
+    """Whether an array of shape (4, 4) is a homogeneous transform [[R, p], [0, 1]] with a rotation R, within 1e-6."""
+    return so3.is_rotation(pose[:3, :3], 1e-6) and bool((pose[3] == [0.0, 0.0, 0.0, 1.0]).all())
+
+
+def constant(values: ArrayLike, shape: tuple[int, ...], what: str) -> Array:
+    """A read-only copy of an array of finite numbers.
+
+    Args:
+        values: that are handed over.
+        shape: that they must have.
+        what: they are, as it begins the error.
+    """
+    try:
+        kept = np.array(values, dtype=float)
+    except (TypeError, ValueError):
+        raise WbcError(f"{what} is not an array of numbers: {show(values)}") from None
+    if kept.shape != shape or not np.isfinite(kept).all():
+        raise WbcError(f"{what} must be finite numbers of shape {shape}, not {show(values)}")
+    kept.flags.writeable = False
+    return kept
+
+
+def _transform(pose: ArrayLike, what: str) -> Array:
+    """A read-only copy of a homogeneous transform."""
+    kept = constant(pose, (4, 4), what)
+    if not is_transform(kept):
+        raise WbcError(f"{what} is no homogeneous transform [[R, p], [0, 1]] with a rotation R")
+    return kept
+
+
+def _keep(part: object, name: str, value: Array) -> None:
+    """Sets an attribute of a frozen part while it is made."""
+    object.__setattr__(part, name, value)
 
 
 def plane_axes(normal: Array) -> tuple[Array, Array]:

@@ -49,14 +49,17 @@ def from_pinocchio(m: Any) -> Model:  # noqa: ANN401  pinocchio has no types
         inertia = m.inertias[number]
         bodies.append(Body(named[number], float(inertia.mass), np.array(inertia.lever), np.array(inertia.inertia)))
         _add_joint(m, number, named, bodies, joints)
-    taken = {*named.values()}
-    for number, of_joint in carried.items():
-        for frame in of_joint:
-            if frame.name not in taken:
-                taken.add(frame.name)
-                frames.append(Frame(frame.name, named[number], np.array(frame.placement.homogeneous)))
     name = m.name or "Pinocchio model"
     found = Findings(f"Pinocchio model {name!r}")
+    taken = {body: (number, np.eye(4)) for number, body in named.items()}
+    for number, of_joint in carried.items():
+        for frame in of_joint:
+            pose = np.array(frame.placement.homogeneous)
+            if frame.name not in taken:
+                taken[frame.name] = number, pose
+                frames.append(Frame(frame.name, named[number], pose))
+            elif taken[frame.name][0] != number or not np.allclose(taken[frame.name][1], pose, rtol=0, atol=1e-12):
+                found.warn("frames left out, because another elsewhere has the same name", frame.name)
     given = [joint.name for joint in joints]
     ordered = list(Model(name, bodies, joints).joints)
     if ordered != given:

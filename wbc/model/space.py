@@ -107,6 +107,8 @@ class ConfigurationSpace:
         Args:
             rng: the source of randomness; the same seed gives the same configuration.
         """
+        if not isinstance(rng, np.random.Generator):
+            raise WbcError(f"rng is a generator such as numpy.random.default_rng(0), not {show(rng)}")
         q = self.neutral()
         limits = self.model.limits
         lower, upper = limits.lower[self._scalar_v], limits.upper[self._scalar_v]
@@ -133,7 +135,12 @@ class ConfigurationSpace:
             v: shape (nv,).
             dt: s; may be negative.
         """
-        start, moved = self.configuration(q), self.velocity(v) * float(dt)
+        start, velocity = self.configuration(q), self.velocity(v)
+        try:
+            seconds = float(dt)
+        except (TypeError, ValueError):
+            raise WbcError(f"dt = {show(dt)} is not a number of seconds") from None
+        moved = velocity * seconds
         if not math.isfinite(moved.dot(moved)):
             raise WbcError(f"dt = {show(dt)} is not a finite time for this velocity")
         start[self._scalar_q] += moved[self._scalar_v]

@@ -49,6 +49,8 @@ def read_urdf(
     Raises:
         WbcError: if the file can't be used; `problems` has all that is wrong.
     """
+    if floating is not None and not isinstance(floating, (bool, np.bool_)):
+        raise WbcError(f"floating is {show(floating)}; expected True, False or None")
     if isinstance(source, bytes):
         name, text = "URDF", source
     else:
@@ -297,7 +299,10 @@ class _Reader:
             q[:7] = numbers(element, "base", 7)
         for child in element.all("joint"):
             joint = self._joint_of(child, model)
-            q[model.q_index[joint.name] : model.q_index[joint.name] + joint.nq] = numbers(child, "position", joint.nq)
+            position = numbers(child, "position", joint.nq)
+            q[model.q_index[joint.name] : model.q_index[joint.name] + joint.nq] = position
+            if joint.nq == 1 and not joint.lower <= position[0] <= joint.upper:
+                self.found.warn("nominal positions outside of the limits of their joint", joint.name)
         return ConfigurationSpace(model).configuration(q, "nominal configuration")
 
 

@@ -1,8 +1,8 @@
 """A guess of which inequalities are active at the optimum of a hierarchy: those of one weighted QP.
 
-The levels' equations become one cost, each level's weight far below that of the level above; inequalities are constraints.
-Its solution is not that of the hierarchy, but its active set nearly is, and the exact search (`active_set`) ends in a step
-or two when it starts there. A wrong guess costs time only.
+The levels' equations become one cost, each level's weight far below that of the level above; inequalities are
+constraints. Its solution is not that of the hierarchy, but its active set nearly is, and the exact search
+(`active_set`) ends in a step or two when it starts there. A wrong guess costs time only.
 """
 
 from __future__ import annotations

@@ -90,7 +90,7 @@ def solve_equations(
 
 
 def _least_norm(B: Array, rest: Array, tolerance: float) -> tuple[Array, int] | None:
-    """The w of least norm among those of least |B w − rest|, and the rank of B: what of it is above an absolute tolerance."""
+    """The w of least norm among those of least |B w − rest|, and the rank of B, by an absolute tolerance."""
     m, free = B.shape
     norm = float(np.vdot(B, B)) ** 0.5
     if not norm > tolerance:

@@ -1,0 +1,48 @@
+"""Bodies, joints, frames and shapes that are made by hand: copied, kept, and checked by name."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from wbc import Body, Frame, Joint, Model, Shape, WbcError
+
+MIRROR = np.diag([1.0, 1.0, -1.0, 1.0])
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: Body("b", -1.0), "body 'b': its mass is -1.0 kg"),
+        (lambda: Body("b", np.nan), "body 'b': its mass is nan kg"),
+        (lambda: Body("b", 1.0, [1, 2]), r"body 'b': its com must be finite numbers of shape \(3,\), not \[1, 2\]"),
+        (lambda: Body("b", 1.0, "here"), "body 'b': its com is not an array of numbers: 'here'"),
+        (lambda: Body("b", 1.0, np.zeros(3), np.ones(3)), r"body 'b': its inertia must be .* of shape \(3, 3\)"),
+        (lambda: Body("b", 1.0, np.zeros(3), np.triu(np.ones((3, 3)))), "body 'b': its inertia .* is not symmetric"),
+        (lambda: Joint("j", "hinge", "world", "b"), "joint 'j': no joint type 'hinge'"),
+        (lambda: Joint("j", "fixed", "world", "b", np.eye(3)), r"joint 'j': its pose must be .* of shape \(4, 4\)"),
+        (lambda: Joint("j", "fixed", "world", "b", MIRROR), "joint 'j': its pose is no homogeneous transform"),
+        (lambda: Joint("j", "revolute", "world", "b", axis=[0, 0, 2]), "joint 'j': axis .* is not a unit vector"),
+        (lambda: Joint("j", "revolute", "world", "b", axis=[0, 1]), r"joint 'j': its axis must be .* of shape \(3,\)"),
+        (lambda: Joint("j", "revolute", "world", "b", damping=np.nan), "joint 'j': its damping is not a number"),
+        (lambda: Joint("j", "revolute", "world", "b", lower=2, upper=1), "joint 'j': its lower limit 2 is above .* 1"),
+        (lambda: Frame("f", "b", 2 * np.eye(4)), "frame 'f': its pose is no homogeneous transform"),
+        (lambda: Shape("b", "sphere", (1.0,), MIRROR), "shape of 'b': its pose is no homogeneous transform"),
+        (lambda: Model("m", [], [], gravity=(0, -9.81)), r"gravity of 'm' must be finite numbers of shape \(3,\)"),
+        (lambda: Model("m", [], [], nominal=[0.0]), r"nominal configuration of 'm' must be .* of shape \(0,\)"),
+    ],
+)
+def test_what_is_wrong_is_named_where_it_is_made(make, message) -> None:
+    with pytest.raises(WbcError, match=message):
+        make()
+
+
+def test_what_is_handed_over_is_copied_and_kept() -> None:
+    com, pose = np.zeros(3), np.eye(4)
+    body, joint = Body("b", 1.0, com, np.eye(3)), Joint("j", "revolute", "world", "b", pose, [0, 0, 1])
+    com[0] = pose[0, 3] = 7.0
+    assert body.com[0] == joint.pose[0, 3] == 0.0
+    model = Model("m", [body], [joint])
+    for array in (body.com, body.inertia, joint.pose, joint.axis, model.gravity, model.nominal):
+        with pytest.raises(ValueError, match="read-only"):
+            array.flat[0] = 1.0

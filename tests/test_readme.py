@@ -1,0 +1,43 @@
+"""What the README shows runs, and is true."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+
+import wbc
+from wbc.model import packaged_robots
+
+README = (Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8")
+EXAMPLES = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+
+
+def run(example: str, capsys) -> dict[str, object]:
+    names: dict[str, object] = {}
+    exec(compile(example, "README.md", "exec"), names)
+    assert capsys.readouterr().out
+    return names
+
+
+def test_the_quadruped_is_held_up(capsys) -> None:
+    names = run(EXAMPLES[0], capsys)
+    assert np.abs(names["torque"][:6]).max() < 1e-3  # N m: the file rounds the height
+    assert np.abs(names["torque"][6:]).max() > 5.0
+    assert np.abs(names["vdot"]).max() < 1e-2
+
+
+def test_the_other_examples_run(capsys) -> None:
+    assert len(EXAMPLES) > 1
+    for example in EXAMPLES[1:]:
+        run(example, capsys)
+
+
+def test_the_table_of_robots_has_each_as_it_is() -> None:
+    rows = dict(re.findall(r"^\| `(\w+)` \| (\w+ \| \d+ \| \d+ kg)", README, re.MULTILINE))
+    assert sorted(rows) == sorted(packaged_robots())
+    for name, row in rows.items():
+        model = wbc.load(name, "numpy").model
+        base = "floating" if model.floating else "fixed"
+        assert row == f"{base} | {len(model.joint_names)} | {model.mass:.0f} kg"
