@@ -261,7 +261,7 @@ def _write(rows: Rows, blocks: tuple[Array, Array, Array], out: Array) -> None:
         if written:
             out += X[block] if block.ndim == 1 else block.dot(X)
         elif block.ndim == 1:
-            np.take(X, block.astype(np.intp, copy=False), 0, out)
+            X.take(block, 0, out)  # type: ignore[arg-type]  # its dtype is an index
         else:
             np.dot(block, X, out=out)
         written = True

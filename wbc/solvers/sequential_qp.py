@@ -70,6 +70,7 @@ class SequentialQP:
         descent = Descent(hierarchy, self._quadratic, self.rank_tolerance)
         for level in range(len(hierarchy)):
             descent.level(level)
+        descent.press()
         return descent.answer(hierarchy, began)
 
 
@@ -258,6 +259,30 @@ class Descent:
         # above it.
         if holds and worse - (cost := self.cost(fixed, loose)) <= 1e4 * room_of * (1.0 + cost):
             self.x = x
+
+    def press(self) -> None:
+        """Move x as little as it takes to put the first level's inequalities exactly where they were carried down.
+
+        Every QP may use a little of its tolerance; hard limits are judged by more than that. Levels below lose no more
+        than what they owed to it.
+        """
+        rows = np.arange(self.starts[1])
+        rows = rows[~self.equal[rows]]
+        allowed = TOLERANCE * self.norms[rows] * (1.0 + np.linalg.norm(self.x))
+        if (np.abs(self.slack(rows, self.x)) > allowed).any():
+            return  # it could not hold: its slack is what it is
+        fixed = np.flatnonzero(self.equal[: self.starts[1]])
+        Z = np.eye(len(self.x), order="F")
+        if fixed.size:
+            Z = eliminate(self.A[fixed], Z, self.norms[fixed], self.rank_tolerance, True).Z
+        for _ in range(4):
+            value = self.A[rows].dot(self.x)
+            off = value - np.clip(value, self.lower[rows], self.upper[rows])
+            beyond = np.flatnonzero(off)
+            if not beyond.size or not Z.shape[1]:
+                return
+            step = np.linalg.lstsq(self.A[rows[beyond]].dot(Z), -off[beyond], rcond=1e-10)[0]
+            self.x = self.x + Z.dot(step)
 
     def answer(self, hierarchy: Hierarchy, began: float) -> Answer:
         """The answer at the point reached."""
