@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from typing import Literal, Protocol, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
-from wbc.arrays import Array, IntArray
+from wbc.arrays import Array, IntArray, SideArray
 from wbc.solvers.level import Hierarchy, LevelLike
 
 Status: TypeAlias = Literal["optimal", "relaxed", "violated", "iteration-limit", "failed"]
@@ -23,7 +22,7 @@ Status: TypeAlias = Literal["optimal", "relaxed", "violated", "iteration-limit",
 """
 
 
-Sides: TypeAlias = npt.NDArray[np.int8]
+Sides: TypeAlias = SideArray
 """What rows are held at: -1 `lower`, +1 `upper`, 0 not held."""
 
 Pulls: TypeAlias = "tuple[list[int], list[tuple[slice | IntArray, Array]]]"

@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from time import perf_counter
 
 import numpy as np
-import numpy.typing as npt
 from scipy.linalg import lapack
 
-from wbc.arrays import Array, IntArray
+from wbc.arrays import Array, IntArray, MaskArray
 from wbc.solvers.active_set import Search
 from wbc.solvers.answer import Answer, Sides, Status, grade
 from wbc.solvers.elimination import RANK_TOLERANCE, eliminate
@@ -208,7 +207,7 @@ class Descent:
         if not solved:
             self.stand_in(inequalities, own, fixed)
 
-    def stand_in(self, inequalities: IntArray, own: npt.NDArray[np.bool_], fixed: IntArray) -> None:
+    def stand_in(self, inequalities: IntArray, own: MaskArray, fixed: IntArray) -> None:
         """Solve a level by active-set search where the QP solver gave up: what was carried down, in what is free."""
         carried = inequalities[~own]
         level = np.concatenate([fixed, inequalities[own]])
