@@ -16,12 +16,13 @@ QP_SOLVERS = ("hierarchical-qp", "sequential-qp", "weighted-qp")
 
 
 def stack_for(robot: wbc.Dynamics, rng: np.random.Generator) -> wbc.Stack:
-    """Limits that can always be kept above contacts that can't, and targets in and out of reach."""
-    hard = tasks.TorqueLimits() + tasks.FrictionCones()
+    """Limits that can always be kept, above contacts that can't or beside them; targets in and out of reach."""
+    hard, still = tasks.TorqueLimits() + tasks.FrictionCones(), tasks.ContactMotion()
     reach = tasks.EndEffectorAcceleration("base", np.eye(4), wbc.Gains(3.0))
     reach.target = _pose(robot, rng, far=rng.random() < 0.3)
     rest = tasks.JointAcceleration(gains=wbc.Gains(1.5)) / tasks.TorqueMinimization()
-    levels = tasks.EquationOfMotion() / hard / tasks.ContactMotion() / reach / rest
+    limits = hard + still if rng.random() < 0.3 else hard / still
+    levels = tasks.EquationOfMotion() / limits / reach / rest
     return wbc.Stack(levels, contacts=contacts(robot))
 
 

@@ -399,3 +399,18 @@ class Search:
         self.x = self.x + first * (target - self.x)
         self.value = at + first * (value - at)
         return self.hold(int(rows[pick]), 1 if up[pick] else -1)
+
+
+def nearest(A: Array, lower: Array, upper: Array, x: Array, rank_tolerance: float) -> Array:
+    """The point nearest to x that solves one level: what it takes to keep hard rows exactly.
+
+    Args:
+        A: rows of the level, shape (m, n).
+        lower: shape (m,).
+        upper: shape (m,).
+        x: where to start from, shape (n,).
+        rank_tolerance: see `elimination.RANK_TOLERANCE`.
+    """
+    search = Search(A, lower, upper, [0, len(A)], rank_tolerance)
+    search.run(x, x, [], 100 + 4 * len(A), np.inf)
+    return search.x

@@ -8,7 +8,7 @@ from time import perf_counter
 import numpy as np
 
 from wbc.arrays import Array
-from wbc.solvers.active_set import Layout, Search
+from wbc.solvers.active_set import Layout, Search, nearest
 from wbc.solvers.answer import Answer, grade
 from wbc.solvers.elimination import RANK_TOLERANCE
 from wbc.solvers.level import Hierarchy, LevelLike
@@ -105,7 +105,7 @@ class HierarchicalQP:
         self._remember(shape, search.x, held, warm)
         ranks = [0 if factor is None else factor.rank for factor in search.factors]
         if not search.optimal:
-            x = self._keep_first(hierarchy, search.x)
+            x = nearest(A[: starts[1]], lower[: starts[1]], upper[: starts[1]], search.x, self.rank_tolerance)
             return grade(
                 hierarchy,
                 x,
@@ -148,11 +148,3 @@ class HierarchicalQP:
         guess = self._predictor[1].predict(search.A, search.lower, search.upper, search.norms)
         rows, start = ([], center) if guess is None else guess
         search.run(center, start, rows, self.max_iterations, until)
-
-    def _keep_first(self, hierarchy: Hierarchy, x: Array) -> Array:
-        """The point nearest to x that solves level 0."""
-        stop = hierarchy.starts[1]
-        A, lower, upper = (part[:stop] for part in hierarchy.scaled())
-        search = Search(A, lower, upper, [0, stop], self.rank_tolerance)
-        search.run(x, x, [], 100 + 4 * stop, np.inf)
-        return search.x

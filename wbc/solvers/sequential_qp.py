@@ -9,7 +9,7 @@ import numpy as np
 from scipy.linalg import lapack
 
 from wbc.arrays import Array, IntArray, MaskArray
-from wbc.solvers.active_set import Search
+from wbc.solvers.active_set import Search, nearest
 from wbc.solvers.answer import Answer, Sides, Status, grade
 from wbc.solvers.elimination import RANK_TOLERANCE, eliminate
 from wbc.solvers.level import Hierarchy, LevelLike
@@ -23,6 +23,9 @@ for."""
 
 TOLERANCE = 1e-6
 """A row counts as violated, or as active, within this fraction of |row| (1 + |x|)."""
+
+PRESSED = 1e-5
+"""How far, relative to x, a solution may be moved to keep the first level exactly."""
 
 _UNEVEN = 30.0
 """Unknowns are brought to one size where the norms of their columns differ by more."""
@@ -265,23 +268,15 @@ class Descent:
         Every QP may use a little of its tolerance; hard limits are judged by more than that. Levels below lose no more
         than what they owed to it.
         """
-        rows = np.arange(self.starts[1])
-        rows = rows[~self.equal[rows]]
-        allowed = TOLERANCE * self.norms[rows] * (1.0 + np.linalg.norm(self.x))
-        if (np.abs(self.slack(rows, self.x)) > allowed).any():
-            return  # it could not hold: its slack is what it is
-        fixed = np.flatnonzero(self.equal[: self.starts[1]])
-        Z = np.eye(len(self.x), order="F")
-        if fixed.size:
-            Z = eliminate(self.A[fixed], Z, self.norms[fixed], self.rank_tolerance, True).Z
-        for _ in range(4):
-            value = self.A[rows].dot(self.x)
-            off = value - np.clip(value, self.lower[rows], self.upper[rows])
-            beyond = np.flatnonzero(off)
-            if not beyond.size or not Z.shape[1]:
-                return
-            step = np.linalg.lstsq(self.A[rows[beyond]].dot(Z), -off[beyond], rcond=1e-10)[0]
-            self.x = self.x + Z.dot(step)
+        first = slice(0, self.starts[1])
+        size = self.norms[first] * (1.0 + np.linalg.norm(self.x))
+        value = self.A[first].dot(self.x)
+        off = np.abs(value - np.clip(value, self.lower[first], self.upper[first]))
+        # where it could not hold its slack is what it is; where it holds to rounding there is nothing to do
+        if (off <= TOLERANCE * size).all() and (off > 1e-14 * size).any():
+            found = nearest(self.A[first], self.lower[first], self.upper[first], self.x, self.rank_tolerance)
+            if np.linalg.norm(found - self.x) <= PRESSED * (1.0 + np.linalg.norm(self.x)):
+                self.x = found
 
     def answer(self, hierarchy: Hierarchy, began: float) -> Answer:
         """The answer at the point reached."""
