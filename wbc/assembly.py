@@ -93,7 +93,7 @@ class Assembly:
         self._ones = np.ones(variables.n)
         self.depth = self.greatest = 2 if strict else 1
         self._strict = strict
-        self._deepest, self._patience = -1, PATIENCE
+        self._deepest, self._patience, self._misses = -1, PATIENCE, 0
         self._checked: set[Task] = set()
         self._ticks_since_guess = 0
         self._laid: dict[tuple[int, ...], tuple[Hierarchy, Array, Array, Array, dict[int, Array]]] = {}
@@ -150,7 +150,11 @@ class Assembly:
                 part.eliminated = True
                 equations.append(part.rows)
         X = self._reduction.solve(M, h, Jc, equations, seen > 1)
-        return None if X is None else (X, self._levels(parts, X))
+        if X is None:
+            return None
+        levels = self._levels(parts, X)
+        levels.tentative = seen > 0
+        return X, levels
 
     def _levels(self, parts: list[Part], X: Array) -> Hierarchy:
         """Writes all rows that are left into the levels."""
@@ -218,24 +222,29 @@ class Assembly:
         """Whether the guess was right: no inequality above or beside what was eliminated is violated."""
         if self._deepest < 0 or answer.status in ("optimal", "violated"):
             return True
+        if answer.status == "failed":
+            return False
         return answer.holds(self._deepest - self.top)
 
     def learn(self, parts: list[Part], depth: int, answer: Answer | None) -> None:
-        """Chooses the depth of the next tick's elimination: one level less after a wrong guess, one more after a while,
-        or when all that the deeper guess is about holds now.
+        """Chooses the depth of the next tick's elimination: less after two wrong guesses in a row, one level more after
+        a while, or when all that the deeper guess is about holds now.
 
         Args:
             parts: of this tick.
             depth: that was right.
             answer: to it.
         """
-        if depth >= self.depth:
-            self._patience = PATIENCE if depth < self.depth else self._patience - 1
-            if self.depth < self.greatest and (self._patience <= 0 or self._would_hold(parts, depth + 1, answer)):
-                self.depth += 1
-                self._patience = PATIENCE
-        else:
-            self.depth, self._patience = depth, PATIENCE
+        if depth < self.depth:
+            self._misses += 1
+            if self._misses > 1:
+                self.depth, self._patience = depth, PATIENCE
+            return
+        self._misses = 0
+        if self.depth < self.greatest:
+            self._patience -= 1
+            if self._patience <= 0 or self._would_hold(parts, depth + 1, answer):
+                self.depth, self._patience = self.depth + 1, PATIENCE
 
     def _would_hold(self, parts: list[Part], depth: int, answer: Answer | None) -> bool:
         """Whether the equations of so many levels, and all inequalities down to them, hold in an answer."""

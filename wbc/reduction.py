@@ -159,7 +159,7 @@ def _independent(room: _Room) -> Array | None:
     if not diagonal[diagonal.argmin()] > DEPENDENT * diagonal[diagonal.argmax()]:
         return None
     C = room.C.copy(order="F")
-    C[:total, 0] = lapack.dtrtrs(qr[:total], e, trans=1)[0]
+    C[:total, 0] = lapack.dtrtrs(qr, e, trans=1)[0]
     result: Array = lapack.dormqr("L", "N", qr, tau, C, 32 * C.shape[1], overwrite_c=1)[0]
     return result
 

@@ -297,3 +297,17 @@ def test_a_floating_robot_can_be_bolted_down_and_a_fixed_one_set_free() -> None:
     assert 2 not in passive.actuated
     with pytest.raises(WbcError, match="no joint 'joint_9'"):
         wbc.load("arm", "numpy", passive=["joint_9"])
+
+
+def test_several_points_at_once_are_as_one_by_one(robot) -> None:
+    rng = np.random.default_rng(8)
+    robot.add_frame("tip", "LF_shank", (0.1, 0.2, -0.3))
+    q, v = robot.random(rng), rng.normal(size=18)
+    robot.update(q, v)
+    frames = ("LF_foot", "tip", "base", "world")
+    positions, J, bias = robot.points(frames)
+    for number, frame in enumerate(frames):
+        rows = slice(3 * number, 3 * number + 3)
+        assert np.allclose(positions[rows], robot.pose(frame)[:3, 3], atol=1e-12)
+        assert np.allclose(J[rows], robot.jacobian(frame)[:3], atol=1e-12)
+        assert np.allclose(bias[rows], robot.jacobian_bias(frame)[:3], atol=1e-10)

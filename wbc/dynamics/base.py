@@ -67,6 +67,7 @@ class Dynamics(ABC):
         self._space = ConfigurationSpace(model)
         self._added: dict[str, tuple[int, Array]] = {}
         self._places: dict[str, Place] = {}
+        self._sets: dict[tuple[str, ...], list[Place]] = {}
         self._passive = PassiveForces(model)
         self._q = self._space.neutral()
         self._v = np.zeros(self.nv)
@@ -303,12 +304,19 @@ class Dynamics(ABC):
         Returns:
             Position, m, shape (3 n,); J, shape (3 n, nv); J̇v, shape (3 n,); world axes, frame after frame. Not shared.
         """
-        places = [self._find(frame) for frame in frames]
+        places = self._find_all(frames)
         J, rest = np.empty((3 * len(places), self.nv)), np.empty((2, 3 * len(places)))
         for number, place in enumerate(places):
             rows = slice(3 * number, 3 * number + 3)
             J[rows], rest[0, rows], rest[1, rows] = self._point(place)
         return rest[0], J, rest[1]
+
+    def _find_all(self, frames: tuple[str, ...]) -> list[Place]:
+        """Where several frames are, remembered by their tuple."""
+        places = self._sets.get(frames)
+        if places is None:
+            places = self._sets[frames] = [self._find(frame) for frame in frames]
+        return places
 
     def _point(self, place: Place) -> tuple[Array, Array, Array]:
         """Linear Jacobian, position and bias of a frame's origin; a backend may have them more cheaply."""

@@ -125,6 +125,18 @@ class NumpyDynamics(Dynamics):
         bias[:3] = B[place.handle][:3, :3] @ self._arm(place) + B[place.handle][:3, 3]
         return bias
 
+    def points(self, frames: tuple[str, ...]) -> tuple[Array, Array, Array]:
+        """See `Dynamics`; all frames at once."""
+        places = self._find_all(frames)
+        parts = [place.handle for place in places]
+        W, offsets = self._world[parts], np.array([place.pose[:3, 3] for place in places])
+        positions = (W[:, :3, :3] @ offsets[:, :, None])[:, :, 0] + W[:, :3, 3]
+        arms = positions - self._origin
+        J = self._screws * self._layout.carries[parts][:, None, :]
+        B = self._bias_accelerations()[1][parts]
+        bias = (B[:, :3, :3] @ arms[:, :, None])[:, :, 0] + B[:, :3, 3]
+        return positions.ravel(), (J[:, :3] - so3.skew(arms) @ J[:, 3:]).reshape(-1, self.nv), bias.ravel()
+
     def _jacobian_derivative(self, place: Place) -> Array:
         rates: Array = (self._screw_rates().reshape(-1, 16) @ VEE).T * self._layout.carries[place.handle]
         arm, J = self._arm(place), self._screws * self._layout.carries[place.handle]

@@ -98,7 +98,9 @@ class HierarchicalQP:
                     candidates=(),
                 )
         search = Search(A, lower, upper, starts, self.rank_tolerance, layout, norms)
-        self._search(search, last if trying else [], began + self.deadline)
+        if not self._search(search, last if trying else [], began + self.deadline, hierarchy.tentative):
+            ranks, taken = [0] * len(hierarchy), perf_counter() - began
+            return grade(hierarchy, np.zeros(n), iterations=1, time=taken, ranks=ranks, status="failed")
         if not search.sound:
             hierarchy.check()
         held = [(row, int(search.side[row])) for rows in search.held for row in rows]
@@ -135,16 +137,24 @@ class HierarchicalQP:
         self._empty += 0.1 * ((not held) - self._empty)
         self._shape, self._x, self._last = shape, x.copy(), held
 
-    def _search(self, search: Search, last: list[tuple[int, int]], until: float) -> None:
-        """Search from the last active set, where there is one worth a try; if it is not that, from a predicted one."""
+    def _search(self, search: Search, last: list[tuple[int, int]], until: float, tentative: bool) -> bool:
+        """Search from the last active set, where there is one worth a try; if it is not that, from a predicted one.
+
+        Returns:
+            False where the prediction sees that level 0 can't hold, and a `tentative` caller has no use for more.
+        """
         center = np.zeros(search.n)
         if last:
             search.run(center, self._x, last, 1, until)
             if search.optimal or not search.sound or self.max_iterations <= 1 or perf_counter() > until:
-                return
+                return True
             search.clear()
         if self._predictor is None or self._predictor[0] is not search.layout:
             self._predictor = search.layout, Predictor(search.layout.equal, search.starts, search.n)
-        guess = self._predictor[1].predict(search.A, search.lower, search.upper, search.norms)
+        predictor = self._predictor[1]
+        guess = predictor.predict(search.A, search.lower, search.upper, search.norms)
+        if tentative and predictor.infeasible:
+            return False
         rows, start = ([], center) if guess is None else guess
         search.run(center, start, rows, self.max_iterations, until)
+        return True

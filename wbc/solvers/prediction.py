@@ -18,6 +18,9 @@ RATIO = 1e-4
 _HUGE = 1e30
 """What DAQP takes for no bound."""
 
+_INFEASIBLE = -1
+"""DAQP's word for constraints that can't all hold."""
+
 _SOFT = 8
 """DAQP's mark of a constraint that may be violated at a price."""
 
@@ -29,6 +32,10 @@ class Predictor:
         equal: whether each row is an equality, shape (M,).
         starts: first row of each level, and M.
         unknowns: length of x.
+
+    Attributes:
+        infeasible: whether the last QP said that its hard inequalities, those of the first level that has any, can't
+            all hold.
     """
 
     def __init__(self, equal: np.ndarray, starts: list[int], unknowns: int) -> None:
@@ -41,6 +48,7 @@ class Predictor:
         self._sense = np.zeros(len(self._inequalities), dtype=np.int32)
         if len(self._inequalities):  # those below the first level that has any may have to give way
             self._sense[level[self._inequalities] > level[self._inequalities[0]]] = _SOFT
+        self.infeasible = False
         self._diagonal = np.arange(unknowns) * (unknowns + 1)
 
     def predict(self, A: Array, lower: Array, upper: Array, norms: Array) -> tuple[list[tuple[int, int]], Array] | None:
@@ -55,6 +63,7 @@ class Predictor:
         Returns:
             Pairs (row, -1 lower or +1 upper), and x; None where the QP has no solution.
         """
+        self.infeasible = False
         if not len(self._inequalities):
             return None
         at = self._equations
@@ -74,6 +83,7 @@ class Predictor:
             return None
         x, _, flag, info = daqp.solve(H, f, A.take(at, 0), high, low, self._sense.copy())
         if flag < 1:
+            self.infeasible = flag == _INFEASIBLE
             return None
         multipliers = info["lam"]
         return [(int(at[row]), 1 if multipliers[row] > 0.0 else -1) for row in multipliers.nonzero()[0].tolist()], x

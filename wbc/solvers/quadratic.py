@@ -72,6 +72,16 @@ class QuadraticProgram:
             return None
         return z if z is not None and np.isfinite(z).all() else None
 
+    def hold(self, P: Array, q: Array, G: Array, lower: Array, upper: Array) -> tuple[Array, Array] | None:
+        """The minimiser by DAQP and the multipliers of the rows, positive at upper bounds; None where there is none."""
+        daqp = importlib.import_module("daqp")
+        high, low = np.minimum(upper, 1e30), np.maximum(lower, -1e30)
+        if not abs(float(q.sum() + high.sum() + low.sum())) < np.inf:
+            return None
+        sense = np.zeros(len(G), dtype=np.int32)
+        z, _, flag, info = daqp.solve(P, q, np.ascontiguousarray(G), high, low, sense, primal_tol=1e-11)
+        return (z, info["lam"]) if flag > 0 and z.dot(z) < np.inf else None
+
     def _by_daqp(self, P: Array, q: Array, G: Array, lower: Array, upper: Array, attempt: int) -> Array | None:
         daqp = importlib.import_module("daqp")
         sense = np.zeros(len(G), dtype=np.int32)

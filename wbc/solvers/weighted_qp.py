@@ -51,6 +51,7 @@ class WeightedQP:
             raise WbcError(f"ratio is {ratio!r}, expected a number from 1 up")
         self.ratio, self.qp, self.rank_tolerance = float(ratio), qp, rank_tolerance
         self._quadratic = QuadraticProgram(qp)
+        self._infeasible = False
         self._roots_of: tuple[list[int], Array] = ([], np.zeros(0))
 
     def solve(self, levels: Hierarchy | Sequence[LevelLike], *, validate: bool = True) -> Answer:
@@ -67,16 +68,27 @@ class WeightedQP:
         hierarchy = Hierarchy.of(levels, validate)
         if not hierarchy.sane():
             hierarchy.check()
-        x = self._plainly(hierarchy)
-        if x is not None:
+        plain = self._plainly(hierarchy)
+        if plain is not None:
+            x, side = plain
+            norms = hierarchy.norms
+            if norms is None or hierarchy.weights is not None:
+                norms = np.sqrt((hierarchy.A * hierarchy.A).sum(axis=1))
             return grade(
                 hierarchy,
                 x,
                 iterations=1,
                 time=perf_counter() - began,
                 ranks=[0] * len(hierarchy),
-                side=_sides(hierarchy, x),
+                side=side,
                 tolerance=TOLERANCE,
+                size=norms * (1.0 + float(x.dot(x)) ** 0.5),
+                candidates=range(hierarchy.starts[1]) if side is not None else (),
+            )
+        if hierarchy.tentative and self._infeasible:
+            ranks, taken = [0] * len(hierarchy), perf_counter() - began
+            return grade(
+                hierarchy, np.zeros(hierarchy.A.shape[1]), iterations=1, time=taken, ranks=ranks, status="failed"
             )
         merged = self._merged(hierarchy)
         rank = 0
@@ -102,14 +114,17 @@ class WeightedQP:
             tolerance=TOLERANCE,
         )
 
-    def _plainly(self, hierarchy: Hierarchy) -> Array | None:
-        """The solution where level 0 has inequalities only and the levels below equalities only, as in a control loop;
-        None where they have not, or where level 0 can't be met.
+    def _plainly(self, hierarchy: Hierarchy) -> tuple[Array, Sides | None] | None:
+        """The solution where level 0 has inequalities only and two levels or less below it equalities only, as in a
+        control loop, and what its rows are held at; None where they have not, or where level 0 can't be met.
         """
         A, lower, upper, starts = hierarchy.A, hierarchy.lower, hierarchy.upper, hierarchy.starts
         first, n = starts[1], A.shape[1]
+        self._infeasible = False
+        if not n or not first or len(starts) > 4 or self.qp != "daqp":
+            return None
         equal = lower == upper
-        if not n or len(starts) > 4 or equal[:first].any() or not equal[first:].all() or self.qp != "daqp":
+        if equal[:first].any() or not equal[first:].all():
             return None
         roots = self._roots(starts)
         if hierarchy.weights is not None:
@@ -117,9 +132,19 @@ class WeightedQP:
         B = A[first:] * roots[:, None]
         H = B.T.dot(B)
         ridge = _LEAST_CURVATURE * (1.0 + float(H.trace()))
-        H.put(np.arange(n) * (n + 1), H.diagonal() + ridge)
-        q = -B.T.dot(lower[first:] * roots)
-        return self._quadratic.solve(H, q, A[:first], lower[:first], upper[:first])
+        H.flat[:: n + 1] += ridge
+        q = B.T.dot(lower[first:] * -roots)
+        solved = self._quadratic.hold(H, q, A[:first], lower[:first], upper[:first])
+        if solved is None:
+            self._infeasible = True
+            return None
+        x, multipliers = solved
+        held = multipliers.nonzero()[0]
+        if not held.size:
+            return x, None
+        side: Sides = np.zeros(len(lower), dtype=np.int8)
+        side[held] = np.sign(multipliers[held])
+        return x, side
 
     def _roots(self, starts: list[int]) -> Array:
         """The root of the weight of each row below level 0."""
