@@ -70,21 +70,7 @@ class WeightedQP:
             hierarchy.check()
         plain = self._plainly(hierarchy)
         if plain is not None:
-            x, side = plain
-            norms = hierarchy.norms
-            if norms is None or hierarchy.weights is not None:
-                norms = np.sqrt((hierarchy.A * hierarchy.A).sum(axis=1))
-            return grade(
-                hierarchy,
-                x,
-                iterations=1,
-                time=perf_counter() - began,
-                ranks=[0] * len(hierarchy),
-                side=side,
-                tolerance=TOLERANCE,
-                size=norms * (1.0 + float(x.dot(x)) ** 0.5),
-                candidates=range(hierarchy.starts[1]) if side is not None else (),
-            )
+            return _grade_plain(hierarchy, *plain, began)
         if hierarchy.tentative and self._infeasible:
             ranks, taken = [0] * len(hierarchy), perf_counter() - began
             return grade(
@@ -93,7 +79,7 @@ class WeightedQP:
         merged = self._merged(hierarchy)
         rank = 0
         calls, failed = 1, False
-        x = None
+        x: Array | None = None
         if len(merged) == 2:
             x, rank = self._at_once(merged)
         if x is None:
@@ -213,6 +199,24 @@ class WeightedQP:
         residual = value[:first] - np.clip(value[:first], lower[:first], upper[:first])
         room = 1e-8 * np.sqrt((A[:first] ** 2).sum(axis=1)) * (1.0 + np.linalg.norm(x)) + 1e-12
         return (x if (np.abs(residual) <= room).all() else None), rank
+
+
+def _grade_plain(hierarchy: Hierarchy, x: Array, side: Sides | None, began: float) -> Answer:
+    """The answer of an x that keeps level 0."""
+    norms = hierarchy.norms
+    if norms is None or hierarchy.weights is not None:
+        norms = np.sqrt((hierarchy.A * hierarchy.A).sum(axis=1))
+    return grade(
+        hierarchy,
+        x,
+        iterations=1,
+        time=perf_counter() - began,
+        ranks=[0] * len(hierarchy),
+        side=side,
+        tolerance=TOLERANCE,
+        size=norms * (1.0 + float(x.dot(x)) ** 0.5),
+        candidates=range(hierarchy.starts[1]) if side is not None else (),
+    )
 
 
 def _sides(hierarchy: Hierarchy, x: Array) -> Sides:
