@@ -12,6 +12,7 @@ test: .venv/ready
 demo: .venv/ready
 	$(PY) -m wbc robots
 	$(PY) scripts/draw_robots.py out/robots.png
+	$(PY) -m wbc demo
 
 lint: .venv/ready
 	.venv/bin/ruff check

@@ -225,3 +225,70 @@ def test_importing_the_library_does_not_import_the_command_line():
 def test_packaged_files_are_files_like_any_other():
     out, err, code = run("robots", str(packaged_path("quadruped")))
     assert (err, code) == ("", 0) and out == run("robots", "quadruped")[0]
+
+
+def test_demo_stands_and_leaves_a_log_and_a_picture(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "wbc", "demo", "--duration", "0.3", "--out", str(tmp_path)],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "quadruped: 0.30 s, 300 ticks; finished" in done.stdout
+    assert "300 optimal" in done.stdout
+    assert (tmp_path / "demo.log").stat().st_size > 100_000
+    assert (tmp_path / "demo.png").stat().st_size > 10_000
+    assert "\x1b" not in done.stdout + done.stderr
+    shown = subprocess.run(
+        [sys.executable, "-m", "wbc", "show", str(tmp_path / "demo.log")], capture_output=True, text=True, check=True
+    )
+    assert "300 optimal" in shown.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "told"),
+    [
+        (["run", "nothing"], 2, "no example or file 'nothing'"),
+        (["demo", "--solver", "hqp"], 2, "no solver 'hqp'"),
+        (["demo", "--backend", "nump"], 2, "did you mean 'numpy'"),
+        (["demo", "--simulator", "gazebo"], 2, "no simulator 'gazebo'"),
+        (["show", "nothing.log"], 1, "can't read 'nothing.log'"),
+    ],
+)
+def test_wrong_values_are_one_line_with_the_right_ones(arguments: list[str], code: int, told: str) -> None:
+    done = subprocess.run([sys.executable, "-m", "wbc", *arguments], capture_output=True, text=True)
+    assert done.returncode == code
+    assert told in done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1
+
+
+def test_a_file_of_ones_own_runs(tmp_path: Path) -> None:
+    path = tmp_path / "mine.py"
+    path.write_text(
+        "import tasks, wbc\n"
+        "from wbc.simulation import Scene, make_plant\n"
+        "def scene(backend='auto', solver='hierarchical-qp', simulator='mujoco'):\n"
+        "    robot = wbc.load('arm', backend)\n"
+        "    stack = wbc.Stack(tasks.EquationOfMotion() / tasks.TorqueLimits() / tasks.JointAcceleration())\n"
+        "    return Scene(wbc.Controller(robot, stack, solver), make_plant(robot, simulator), 0.1)\n"
+    )
+    command = [sys.executable, "-m", "wbc", "run", str(path), "--out", str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert "arm: 0.10 s, 100 ticks; finished" in done.stdout
+    path.write_text("x = 1\n")
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 2
+    assert "has no function scene" in done.stderr
+
+
+def test_compare_runs_every_solver_on_the_same_states() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "wbc", "compare", "--duration", "0.05"],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={name: value for name, value in os.environ.items() if name != "COLUMNS"},
+    )
+    for solver in ("hierarchical-qp", "sequential-qp", "weighted-qp", "nullspace", "operational-space"):
+        assert solver in done.stdout

@@ -64,7 +64,8 @@ def _options(
 ) -> None:
     """Whole-body control: tasks in strict priority become joint torques, on any robot.
 
-    Start with [bold]wbc robots[/bold]: the robots that come with the package, or what is in a file of your own.
+    Start with [bold]wbc demo[/bold]: a quadruped under control; then [bold]wbc robots[/bold]: the robots that come with
+    the package, or what is in a file of your own.
     """
 
 
@@ -135,3 +136,145 @@ def _reason(robot: str) -> str:
     except WbcError as error:
         return str(error)
     return "it was not there a moment ago"
+
+
+Backend = Annotated[str, typer.Option(help="Dynamics: auto, numpy, pinocchio or mujoco.")]
+SolverName = Annotated[
+    str, typer.Option(help="hierarchical-qp, sequential-qp, weighted-qp, nullspace or operational-space.")
+]
+SimulatorName = Annotated[str, typer.Option(help="What is simulated in: mujoco or builtin.")]
+Duration = Annotated[float | None, typer.Option(help="Simulated time, s. Default: what the scene takes.", min=0.0)]
+Out = Annotated[Path, typer.Option(help="Folder for the log and the picture.")]
+
+
+@app.command()
+def demo(
+    backend: Backend = "auto",
+    solver: SolverName = "hierarchical-qp",
+    simulator: SimulatorName = "",
+    duration: Duration = None,
+    out: Out = Path("out"),
+) -> None:
+    """See a quadruped stand, follow a motion of its base, be pushed, and recover.
+
+    Writes a log and a picture, and prints how well it went.
+
+    Exit code: 0 it stood to the end, 1 it did not, 2 wrong usage.
+    """
+    _run("demo", backend, solver, simulator, duration, None, out)
+
+
+@app.command("run")
+def run_scene(
+    what: Annotated[
+        str, typer.Argument(metavar="EXAMPLE|FILE", help="The name or number of an example, or a Python file.")
+    ],
+    backend: Backend = "auto",
+    solver: SolverName = "hierarchical-qp",
+    simulator: SimulatorName = "",
+    duration: Duration = None,
+    period: Annotated[float | None, typer.Option(help="Of the control, s. Default: a millisecond.")] = None,
+    out: Out = Path("out"),
+) -> None:
+    """Run an example, or a file of yours that has a function scene(backend=, solver=, simulator=).
+
+    Exit code: 0 it ran to its end, 1 it fell, became unstable or can't be run, 2 wrong usage.
+    """
+    _run(what, backend, solver, simulator, duration, period, out)
+
+
+@app.command()
+def show(
+    log: Annotated[Path, typer.Argument(help="A log that wbc run or wbc demo has written.")],
+    out: Annotated[Path | None, typer.Option(help="File for the plots. Default: beside the log.")] = None,
+) -> None:
+    """Show what is in a log: a summary, and plots in a picture. Exit code: 0, or 1 if it can't be read."""
+    from wbc.simulation import read_log
+
+    try:
+        found = read_log(log)
+        _show(reports.run(found))
+        picture = log.with_suffix(".png") if out is None else out
+        _draw(found, picture)
+    except WbcError as error:
+        _show(f"{error}", error=True)
+        raise typer.Exit(1) from None
+
+
+@app.command()
+def compare(
+    what: Annotated[str, typer.Argument(metavar="EXAMPLE|FILE", help="As for wbc run.")] = "demo",
+    backend: Backend = "auto",
+    simulator: SimulatorName = "",
+    duration: Annotated[float, typer.Option(help="Simulated time, s.", min=0.01)] = 2.0,
+) -> None:
+    """Show the states of one run to every solver: how torques and level costs differ, what they broke, their time."""
+    from wbc import application
+    from wbc.solvers import solver_names
+
+    simulator = simulator or _simulator()
+    try:
+        log, found = application.compare(
+            lambda solver: application.load_scene(what, backend, solver, simulator), solver_names(), duration
+        )
+    except WbcError as error:
+        raise typer.BadParameter(str(error)) from None
+    _show(
+        reports.comparison(found), "", f"{len(log)} ticks, run by {found[0].solver}; the others saw every tenth state"
+    )
+
+
+def _run(
+    what: str,
+    backend: str,
+    solver: str,
+    simulator: str,
+    duration: float | None,
+    period: float | None,
+    out: Path,
+) -> None:
+    """Runs a scene with a progress bar, and leaves its log, its picture and a summary."""
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+    from wbc import application
+
+    try:
+        scene = application.load_scene(what, backend, solver, simulator or _simulator())
+        out.mkdir(parents=True, exist_ok=True)
+        stem = Path(what).stem
+        console = Console(stderr=True)
+        columns = (
+            TextColumn("{task.description}"),
+            BarColumn(),
+            TextColumn("{task.percentage:3.0f} %"),
+            TimeRemainingColumn(),
+        )
+        with Progress(*columns, console=console, disable=not console.is_terminal, transient=True) as progress:
+            bar = progress.add_task(stem, total=1.0)
+            log = scene.run(duration, period, out / f"{stem}.log", lambda share: progress.update(bar, completed=share))
+    except WbcError as error:
+        _show(f"{error}", error=True)
+        raise typer.Exit(2) from None
+    _show(reports.run(log, scene.controller.period if period is None else period))
+    _show(f"wrote {out / f'{stem}.log'}")
+    _draw(log, out / f"{stem}.png")
+    if log.ended not in ("finished", "stopped"):
+        raise typer.Exit(1)
+
+
+def _draw(log: wbc.Log, path: Path) -> None:
+    """Writes the plots of a log, if matplotlib is there."""
+    try:
+        from wbc.plots import draw_log
+    except WbcError as error:
+        _show(f"no picture: {error}")
+        return
+    draw_log(log, path)
+    _show(f"wrote {path}")
+
+
+def _simulator() -> str:
+    """MuJoCo where it is installed, else what is built in."""
+    import importlib.util
+
+    return "mujoco" if importlib.util.find_spec("mujoco") else "builtin"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 import numpy as np
 from rich import box
@@ -14,6 +15,10 @@ from rich.tree import Tree
 from wbc.arrays import Array
 from wbc.model import Joint, Model
 from wbc.model.model import WORLD
+
+if TYPE_CHECKING:
+    from wbc.application import Comparison
+    from wbc.simulation.log import Log
 
 NONE = "-"
 """Stands for a limit that does not exist and for a value of zero that is usual."""
@@ -106,6 +111,53 @@ def frames(model: Model) -> Text:
             text.append(f"{title} ({len(names)}): ", "bold").append(", ".join(names) + "\n")
     text.rstrip()
     return text
+
+
+def run(log: Log, period: float = 1e-3) -> Table:
+    """How a run went: one line each for what matters.
+
+    Args:
+        log: of the run.
+        period: of the control, s.
+    """
+    table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 3, 0, 0))
+    if not len(log):
+        table.add_row("run", f"{log.robot}: no ticks; {log.ended or 'the file breaks off'}")
+        return table
+    counts = ", ".join(f"{log.status.count(status)} {status}" for status in dict.fromkeys(log.status))
+    ms = 1e3 * log.tick_time
+    late = float((log.tick_time > period).mean())
+    table.add_row("run", f"{log.robot}: {log.time[-1]:.2f} s, {len(log)} ticks; {log.ended or 'the file breaks off'}")
+    table.add_row("statuses", counts)
+    levels = ", ".join(f"{cost:.3g}" for cost in np.sqrt((log.cost**2).mean(axis=0)))
+    table.add_row("residual by level", f"{levels} (root mean square)")
+    if log.q.shape[1] > log.v.shape[1] and len(log) > 1:
+        away = float(np.abs(log.q[:, :3] - log.q[0, :3]).max())
+        left = float(np.abs(log.q[-1, :3] - log.q[0, :3]).max())
+        table.add_row("base", f"{1e3 * away:.1f} mm away at the most, {1e3 * left:.2f} mm at the end")
+    margins = f"{log.cone_margin.min():.3g} N in the friction cones, {log.torque_margin.min():.3g} N m of torque"
+    table.add_row("least margins", margins)
+    ticks = f"{np.median(ms):.3f} ms median, {np.percentile(ms, 99):.3f} ms at 99 %"
+    table.add_row("tick", f"{ticks}, of a period of {1e3 * period:g} ms")
+    table.add_row("late ticks", f"{100 * late:.2f} % over the period")
+    return table
+
+
+def comparison(found: list[Comparison]) -> Table:
+    """Solvers on the same states.
+
+    Args:
+        found: the first one ran; the others are compared with it.
+    """
+    levels = len(found[0].cost)
+    table = _table(
+        "solver", "torque differs [N m]", *[f"level {level}" for level in range(levels)], "broke", "tick [ms]"
+    )
+    for one in found:
+        broke = ", ".join(f"{task} ({count} ticks)" for task, count in one.violated.items()) or "-"
+        costs = [f"{cost:.1e}" for cost in one.cost]
+        table.add_row(one.solver, f"{one.torque:.2e}", *costs, broke, f"{1e3 * one.time:.3f}")
+    return table
 
 
 def _table(*columns: str) -> Table:

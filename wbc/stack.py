@@ -187,6 +187,9 @@ class Stack:
         if not 0 <= target < math.inf or not 0 <= duration < math.inf:
             raise WbcError(f"{what} and duration of {name!r} must be zero or more, not {target} and {duration}")
         start = task.weight if what == "weight" else self.presence(name)
+        under_way = self._fades.get(f"{what} {name}")
+        if (start == target) if under_way is None else (under_way[1], under_way[3]) == (target, duration):
+            return  # there, or asked for again, as in every tick: a fade goes on and does not begin again
         self._fades[f"{what} {name}"] = (start, float(target), None, float(duration))
 
     def advance(self, time: float) -> None:

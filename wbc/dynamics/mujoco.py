@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from wbc.arrays import Array
-from wbc.dynamics.base import Dynamics, Place
+from wbc.dynamics.backend import Place
+from wbc.dynamics.base import Dynamics
 from wbc.dynamics.passive import FRICTION_SPEED
 from wbc.errors import WbcError, show
 from wbc.geometry import pose as poses
@@ -212,8 +213,15 @@ class MujocoDynamics(Dynamics):
         return total
 
 
-def _build(tree: Tree) -> Any:  # noqa: ANN401  mujoco is not typed for a strict checker
-    """MuJoCo's model of a robot: a body for each node, numbered alike."""
+def robot_spec(tree: Tree) -> tuple[Any, list[Any]]:
+    """MuJoCo's description of a robot, and its bodies: one for each node, numbered alike.
+
+    A joint is called "velocity 7" by the index in v of its first velocity. There are no shapes, actuators or passive
+    forces in it.
+
+    Args:
+        tree: the robot.
+    """
     spec = mujoco.MjSpec()
     spec.option.gravity = tree.model.gravity
     spec.compiler.fusestatic = False
@@ -228,12 +236,18 @@ def _build(tree: Tree) -> Any:  # noqa: ANN401  mujoco is not typed for a strict
         moments, axes = np.linalg.eigh(node.inertia)
         axes = axes * np.linalg.det(axes)  # a rotation, not a reflection
         body.inertia, body.iquat = np.maximum(moments, FEATHER), quaternion.from_matrix(axes)
-        for axis in np.eye(3) if node.kind == "translation" else [node.axis]:
-            joint = body.add_joint(type=kinds.get(node.kind, mujoco.mjtJoint.mjJNT_SLIDE))
+        for offset, axis in enumerate(np.eye(3) if node.kind == "translation" else [node.axis]):
+            name = f"velocity {node.v_index + offset}"
+            joint = body.add_joint(type=kinds.get(node.kind, mujoco.mjtJoint.mjJNT_SLIDE), name=name)
             if node.kind != "spherical":
                 joint.axis = axis
             joint.armature = tree.model.armature[node.v_index]
+    return spec, bodies
+
+
+def _build(tree: Tree) -> Any:  # noqa: ANN401  mujoco is not typed for a strict checker
+    """MuJoCo's model of a robot."""
     try:
-        return spec.compile()
+        return robot_spec(tree)[0].compile()
     except ValueError as error:
         raise WbcError(f"MuJoCo refuses {tree.model.name!r}: {' '.join(str(error).split())}") from None

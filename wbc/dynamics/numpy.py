@@ -19,7 +19,8 @@ from itertools import pairwise
 import numpy as np
 
 from wbc.arrays import Array, IntArray
-from wbc.dynamics.base import Dynamics, Place
+from wbc.dynamics.backend import Place
+from wbc.dynamics.base import Dynamics
 from wbc.dynamics.recursive import recursive_newton_euler
 from wbc.geometry import quaternion, so3
 from wbc.model.model import Model

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from wbc.arrays import Array, IntArray
-from wbc.dynamics.base import Dynamics, Place
+from wbc.dynamics.backend import Place
+from wbc.dynamics.base import Dynamics
 from wbc.errors import WbcError
 from wbc.model.model import Model
 from wbc.model.tree import Tree

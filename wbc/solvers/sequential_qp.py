@@ -24,7 +24,7 @@ for."""
 TOLERANCE = 1e-6
 """A row counts as violated, or as active, within this fraction of |row| (1 + |x|)."""
 
-PRESSED = 1e-5
+PRESSED = 1e-2
 """How far, relative to x, a solution may be moved to keep the first level exactly."""
 
 _UNEVEN = 30.0

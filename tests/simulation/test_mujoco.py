@@ -1,0 +1,187 @@
+"""Close the loop in MuJoCo: robots stand, are pushed, and recover; torques reach the actuators as they were meant."""
+
+from __future__ import annotations
+
+import mujoco
+import numpy as np
+import pytest
+
+import tasks
+import wbc
+from tests.control.scenes import standing
+from wbc import WbcError
+from wbc.geometry import quaternion
+from wbc.model import Model
+from wbc.simulation import MujocoSimulator, Push, run
+
+
+def stand(name: str, duration: float, pushes=(), plant_model: Model | None = None, backend: str = "pinocchio"):
+    controller, _ = standing(name, backend)
+    plant = MujocoSimulator(controller.robot.model if plant_model is None else plant_model)
+    return run(controller, plant, duration, disturbances=pushes)
+
+
+def turned(log) -> float:
+    """How far the base turned from where it began, rad, at the most."""
+    start = quaternion.inverse(log.q[0, 3:7])
+    return max(
+        float(np.linalg.norm(quaternion.to_rotation_vector(quaternion.multiply(start, q)))) for q in log.q[::20, 3:7]
+    )
+
+
+@pytest.mark.parametrize("name", ["quadruped", "humanoid"])
+def test_standing_does_not_drift(name: str) -> None:
+    log = stand(name, 2.0)
+    moved, angle = float(np.abs(log.q[:, :3] - log.q[0, :3]).max()), turned(log)
+    print(f"{name}: drift {1e3 * moved:.2f} mm, {np.degrees(angle):.3f} degrees")
+    assert log.ended == "finished"
+    assert set(log.status) == {"optimal"}
+    assert moved < 2e-3
+    assert np.degrees(angle) < 0.2
+    weight = wbc.load(name, "numpy").mass * 9.81
+    assert abs(log.measured[-1, :, 2].sum() - weight) < 0.01 * weight
+    assert abs(log.forces[-1, :, 2].sum() - weight) < 0.05 * weight
+
+
+@pytest.mark.parametrize(("name", "share", "time"), [("quadruped", 0.3, 0.2), ("humanoid", 0.2, 0.1)])
+@pytest.mark.parametrize("direction", [(1, 0), (0, 1), (-1, 0), (0, -1)])
+def test_pushed_robots_recover(name: str, share: float, time: float, direction: tuple[int, int]) -> None:
+    force = share * wbc.load(name, "numpy").mass * 9.81
+    push = Push("base", (force * direction[0], force * direction[1], 0.0), 0.2, time)
+    log = stand(name, 2.5, [push])
+    away = float(np.abs(log.q[:, :3] - log.q[0, :3]).max())
+    back = float(np.abs(log.q[-1, :3] - log.q[0, :3]).max())
+    print(f"{name} pushed {direction}: away {1e3 * away:.1f} mm, back to {1e3 * back:.2f} mm")
+    assert log.ended == "finished"
+    assert away > 1e-3  # it was pushed
+    assert back < 3e-3
+    assert log.cone_margin.min() > -1e-6  # the command never asked for what it can't have
+    assert log.torque_margin.min() > -1e-6
+
+
+def test_a_mass_error_of_a_tenth_is_stood_through() -> None:
+    from dataclasses import replace
+
+    model = wbc.load("quadruped", "numpy").model
+    bodies = [
+        replace(body, mass=1.1 * body.mass, inertia=1.1 * body.inertia) if body.name == "base" else body
+        for body in model.bodies.values()
+        if body.name != "world"
+    ]
+    heavier = Model(
+        "heavier", bodies, model.joints.values(), nominal=model.nominal, feet=model.feet, shapes=model.shapes
+    )
+    log = stand("quadruped", 2.0, plant_model=heavier)
+    assert log.ended == "finished"
+    assert np.abs(log.q[-1, :3] - log.q[0, :3]).max() < 0.01
+
+
+def test_two_backends_give_the_same_torques_over_a_second() -> None:
+    logs = [stand("quadruped", 1.0, backend=backend) for backend in ("numpy", "pinocchio", "mujoco")]
+    for other in logs[1:]:
+        assert np.abs(other.torque - logs[0].torque).max() < 1e-6
+
+
+def test_a_mjcf_with_motors_and_servos_gets_the_torques_it_was_given() -> None:
+    spec = mujoco.MjSpec.from_string(
+        """<mujoco><worldbody><body name="a"><joint name="j1" axis="0 1 0"/><geom size="0.05 0.2" type="capsule"/>
+        <body name="b" pos="0 0 0.5"><joint name="j2" axis="0 1 0"/><geom size="0.05 0.2" type="capsule"/></body></body>
+        </worldbody><actuator><motor joint="j1" gear="3"/><position joint="j2" kp="40" kv="2"/></actuator></mujoco>"""
+    )
+    plant = MujocoSimulator(spec.compile())
+    plant.reset([0.3, -0.4], [0.5, 1.0])
+    plant.apply([1.5, -2.5])
+    plant.step()
+    assert np.allclose(plant.mj_data.qfrc_actuator, [1.5, -2.5], atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("actuator", "message"),
+    [
+        ('<muscle joint="j"/>', "dynamics of its own"),
+        ('<motor joint="j"/><motor joint="j"/>', "has 2 actuators"),
+        ('<intvelocity name="drive" joint="j" kp="1" actrange="-1 1"/>', "'drive' has dynamics of its own"),
+    ],
+)
+def test_actuators_that_can_not_be_mapped_are_refused_by_name(actuator: str, message: str) -> None:
+    m = mujoco.MjModel.from_xml_string(
+        f"""<mujoco><worldbody><body><joint name="j" range="-1 1" limited="true"/><geom size="0.1"/></body></worldbody>
+        <actuator>{actuator}</actuator></mujoco>"""
+    )
+    with pytest.raises(WbcError, match=message):
+        MujocoSimulator(m)
+
+
+def test_pushes_act_at_the_frame() -> None:
+    robot = wbc.load("quadruped", "numpy")
+    plant = MujocoSimulator(robot)
+    plant.mj_model.opt.gravity[:] = 0.0
+    q = np.array(robot.model.nominal)
+    q[2] = 5.0
+    plant.reset(q)
+    robot.update(q)
+    wrench = np.array([3.0, -2.0, 5.0, 0.4, 0.1, -0.2])
+    plant.push("LF_shank", wrench)
+    mujoco.mj_forward(plant.mj_model, plant.mj_data)
+    expected = np.linalg.solve(robot.mass_matrix, robot.generalized_force("LF_shank", wrench))
+    assert np.allclose(plant.mj_data.qacc, expected, atol=1e-8)
+    with pytest.raises(WbcError, match="no body 'LF_shnk'; did you mean 'LF_shank'"):
+        plant.push("LF_shnk", wrench)
+
+
+def test_the_period_must_be_a_multiple_of_the_timestep() -> None:
+    controller, _ = standing("quadruped")
+    plant = MujocoSimulator(controller.robot, timestep=4e-4)
+    with pytest.raises(WbcError, match=r"period, 0\.001 s, must be a multiple of the plant's timestep, 0\.0004 s"):
+        run(controller, plant, 0.1)
+    log = run(controller, plant, 0.02, period=2e-3)
+    assert len(log) == 10
+    assert np.isclose(plant.time, 0.02)
+    other = MujocoSimulator(wbc.load("arm"))
+    with pytest.raises(WbcError, match="the plant's"):
+        run(controller, other, 0.1)
+
+
+def test_a_fall_and_an_interruption_end_the_run_with_the_log() -> None:
+    controller, _ = standing("quadruped")
+    plant = MujocoSimulator(controller.robot)
+    shove = Push("base", (0.0, 2000.0, 0.0), 0.05, 0.3)
+    log = run(controller, plant, 3.0, disturbances=[shove])
+    assert log.ended == "fell"
+    assert 50 < len(log) < 2900
+
+    def stop(now: float, _: wbc.Controller) -> None:
+        if now > 0.05:
+            raise KeyboardInterrupt
+
+    controller.reset()
+    plant.reset()
+    log = run(controller, plant, 1.0, targets=stop)
+    assert log.ended == "interrupted"
+    assert 50 <= len(log) <= 53
+    plant.reset()
+    controller.reset()
+    assert run(controller, plant, 1.0, until=lambda now, solution: now > 0.02).ended == "stopped"
+
+
+def test_an_ik_target_is_followed() -> None:
+    """The base goes up and down by 3 cm at 0.5 Hz; it is where it should be to a few millimetres."""
+    controller, _ = standing("quadruped")
+    start = np.array(controller.robot.model.nominal)
+
+    def wave(t: float):
+        T = np.eye(4)
+        T[:3, 3] = start[:3]
+        w = 2 * np.pi * 0.5
+        T[2, 3] += 0.03 * (1 - np.cos(w * t)) / -2
+        rate, acceleration = np.zeros(6), np.zeros(6)
+        rate[2], acceleration[2] = -0.015 * w * np.sin(w * t), -0.015 * w * w * np.cos(w * t)
+        return T, rate, acceleration
+
+    base = controller.stack["base"]
+    assert isinstance(base, tasks.EndEffectorAcceleration)
+    base.target = wave
+    log = run(controller, MujocoSimulator(controller.robot), 4.0)
+    wanted = np.array([wave(t)[0][2, 3] for t in log.time])
+    assert np.abs(log.q[:, 2] - wanted).max() < 4e-3
+    assert log.ended == "finished"

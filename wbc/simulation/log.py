@@ -1,0 +1,192 @@
+"""What a run leaves: a record a tick, written as it goes, so that a killed process leaves all but the last second."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import BinaryIO
+
+import numpy as np
+
+from wbc.arrays import Array
+from wbc.errors import WbcError, show
+
+MAGIC = b"wbc log 1\n"
+"""How a log file begins."""
+
+STATUSES = ("optimal", "relaxed", "failed")
+
+
+@dataclass(eq=False)
+class Log:
+    """A run, tick by tick.
+
+    Attributes:
+        robot: its name.
+        contacts: names of the stack's contacts, in the order of `forces`.
+        feet: names of the feet, in the order of `measured`.
+        time: s, shape (ticks,).
+        q: configurations, shape (ticks, nq).
+        v: velocities, shape (ticks, nv).
+        torque: commanded, shape (ticks, na).
+        forces: commanded at the contacts, world axes, N, shape (ticks, contacts, 3).
+        measured: on the feet, world axes, N, shape (ticks, feet, 3).
+        cost: of each level of the stack, shape (ticks, levels).
+        cone_margin: least, N, shape (ticks,).
+        torque_margin: least, N m, shape (ticks,).
+        status: of each tick, "optimal", "relaxed" or "failed".
+        tick_time: of `controller.step`, s, shape (ticks,).
+        ended: "finished", "stopped", "interrupted", or what went wrong; empty if the file breaks off.
+    """
+
+    robot: str
+    contacts: tuple[str, ...]
+    feet: tuple[str, ...]
+    time: Array
+    q: Array
+    v: Array
+    torque: Array
+    forces: Array
+    measured: Array
+    cost: Array
+    cone_margin: Array
+    torque_margin: Array
+    status: list[str]
+    tick_time: Array
+    ended: str = ""
+
+    def __len__(self) -> int:
+        return len(self.time)
+
+    def summary(self) -> str:
+        """A few lines for a person."""
+        if not len(self):
+            return f"{self.robot}: no ticks, {self.ended or 'the file breaks off'}"
+        counts = {status: self.status.count(status) for status in STATUSES if status in self.status}
+        shares = ", ".join(f"{count} {status}" for status, count in counts.items())
+        ms = 1e3 * self.tick_time
+        return "\n".join(
+            [
+                f"{self.robot}: {self.time[-1]:.3g} s in {len(self)} ticks, {self.ended or 'the file breaks off'}",
+                f"ticks: {shares}; {np.median(ms):.3f} ms median, {np.percentile(ms, 99):.3f} ms at 99 %",
+                f"least margins: {self.cone_margin.min():.3g} N in cones, {self.torque_margin.min():.3g} N m of torque",
+            ]
+        )
+
+
+@dataclass(eq=False)
+class Recorder:
+    """Collects records, and writes them to a file if there is one.
+
+    Args:
+        robot: name.
+        contacts: names.
+        feet: names.
+        sizes: entries of q, v, τ, and levels.
+        path: of the file, or None.
+    """
+
+    robot: str
+    contacts: tuple[str, ...]
+    feet: tuple[str, ...]
+    sizes: tuple[int, int, int, int]
+    path: Path | None = None
+    _rows: list[Array] = field(default_factory=list)
+    _file: BinaryIO | None = None
+    _flushed: float = -np.inf
+
+    def __post_init__(self) -> None:
+        if self.path is None:
+            return
+        header = {"robot": self.robot, "contacts": self.contacts, "feet": self.feet, "sizes": self.sizes}
+        try:
+            self._file = self.path.open("wb")
+        except OSError as error:
+            raise WbcError(f"can't write the log {show(str(self.path))}: {error.strerror}") from None
+        self._file.write(MAGIC + json.dumps(header).encode() + b"\n")
+
+    def add(self, row: Array, time: float) -> None:
+        """Takes one record; the file has all up to the last whole second."""
+        self._rows.append(row)
+        if self._file is not None:
+            self._file.write(row.tobytes())
+            if time - self._flushed >= 1.0:
+                self._file.flush()
+                self._flushed = time
+
+    def close(self, ended: str) -> Log:
+        """Ends the file with a word on how the run ended, and gives the log."""
+        if self._file is not None:
+            self._file.write(b"\nended: " + ended.encode())
+            self._file.close()
+        width = _width(self.sizes, len(self.contacts), len(self.feet))
+        rows = np.array(self._rows).reshape(-1, width)
+        return _unpack(self.robot, self.contacts, self.feet, self.sizes, rows, ended)
+
+
+def _width(sizes: tuple[int, int, int, int], contacts: int, feet: int) -> int:
+    return sum(sizes) + 3 * (contacts + feet) + 5
+
+
+def _unpack(
+    robot: str,
+    contacts: tuple[str, ...],
+    feet: tuple[str, ...],
+    sizes: tuple[int, int, int, int],
+    rows: Array,
+    ended: str,
+) -> Log:
+    nq, nv, na, levels = sizes
+    lengths = [1, nq, nv, na, 3 * len(contacts), 3 * len(feet), levels, 1, 1, 1, 1]
+    parts = np.split(rows, np.cumsum(lengths)[:-1], axis=1)
+    return Log(
+        robot,
+        contacts,
+        feet,
+        parts[0][:, 0],
+        parts[1],
+        parts[2],
+        parts[3],
+        parts[4].reshape(len(rows), len(contacts), 3),
+        parts[5].reshape(len(rows), len(feet), 3),
+        parts[6],
+        parts[7][:, 0],
+        parts[8][:, 0],
+        [STATUSES[int(code)] for code in parts[9][:, 0]],
+        parts[10][:, 0],
+        ended,
+    )
+
+
+def read_log(path: str | Path) -> Log:
+    """Reads a log file back: the same numbers. One that breaks off gives what is there, with `ended` empty.
+
+    Args:
+        path: of the file.
+    """
+    try:
+        data = Path(path).read_bytes()
+    except OSError as error:
+        raise WbcError(f"can't read {show(str(path))}: {error.strerror}") from None
+    if not data.startswith(MAGIC):
+        raise WbcError(f"{show(str(path))} is no log of wbc: it does not begin with {MAGIC.decode().strip()!r}")
+    line_end = data.find(b"\n", len(MAGIC))
+    try:
+        if line_end < 0:
+            raise ValueError("no header")
+        header = json.loads(data[len(MAGIC) : line_end])
+        sizes = tuple(int(size) for size in header["sizes"])
+        contacts, feet = tuple(map(str, header["contacts"])), tuple(map(str, header["feet"]))
+        nq, nv, na, levels = sizes
+    except (ValueError, KeyError, TypeError) as error:
+        raise WbcError(f"the log {show(str(path))} is damaged: its header can't be read ({error})") from None
+    body, ended = data[line_end + 1 :], ""
+    mark = body.rfind(b"\nended: ")
+    record = 8 * _width((nq, nv, na, levels), len(contacts), len(feet))
+    if mark >= 0 and mark % record == 0:
+        body, ended = body[:mark], body[mark + 8 :].decode(errors="replace")
+    rows = np.frombuffer(body[: len(body) // record * record]).reshape(-1, record // 8).copy()
+    if len(rows) and not np.isin(rows[:, -2], range(len(STATUSES))).all():
+        raise WbcError(f"the log {show(str(path))} is damaged: a record has no status")
+    return _unpack(str(header["robot"]), contacts, feet, (nq, nv, na, levels), rows, ended)

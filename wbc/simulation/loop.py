@@ -1,0 +1,156 @@
+"""The control loop: state out of a plant, torques into it."""
+
+from __future__ import annotations
+
+import time as clock
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from wbc.arrays import Array
+from wbc.controller import Controller
+from wbc.errors import WbcError
+from wbc.geometry import quaternion
+from wbc.simulation.log import STATUSES, Log, Recorder
+from wbc.simulation.plant import Plant
+from wbc.solution import Solution
+from wbc.threads import single_threaded
+
+
+@dataclass(frozen=True)
+class Push:
+    """An external force for a while.
+
+    Attributes:
+        frame: the body that is pushed.
+        force: N, world axes; three numbers, or six with a torque.
+        start: s.
+        duration: s.
+    """
+
+    frame: str
+    force: tuple[float, ...]
+    start: float
+    duration: float
+
+
+def run(
+    controller: Controller,
+    plant: Plant,
+    duration: float,
+    period: float | None = None,
+    *,
+    targets: Callable[[float, Controller], None] | None = None,
+    disturbances: Iterable[Push] = (),
+    record: str | Path | None = None,
+    progress: Callable[[float], None] | None = None,
+    until: Callable[[float, Solution], bool] | None = None,
+) -> Log:
+    """Runs a controller on a plant. Ctrl-C, a fall, or an unstable plant end it; the log is kept.
+
+    Args:
+        controller: its state is read as it is: reset it between runs.
+        plant: in the state to start from.
+        duration: s.
+        period: of the control, s: a multiple of the plant's timestep; None: the controller's.
+        targets: called before each tick with the time and the controller, to set targets, contacts, weights.
+        disturbances: pushes.
+        record: file to write the log to as it goes.
+        progress: called after each tick with the share that is done.
+        until: called after each tick with the time and the solution; true ends the run.
+
+    Returns:
+        The log; `ended` says how the run ended.
+    """
+    period = controller.period if period is None else period
+    steps = round(period / plant.timestep)
+    if steps < 1 or abs(steps * plant.timestep - period) > 1e-9 * period:
+        raise WbcError(
+            f"the control period, {period:g} s, must be a multiple of the plant's timestep, {plant.timestep:g} s"
+        )
+    if not duration > 0:
+        raise WbcError(f"duration = {duration} must be a positive time in s")
+    robot, pushes = controller.robot, tuple(disturbances)
+    if (plant.model.nq, plant.model.nv, plant.model.na) != (robot.nq, robot.nv, robot.na):
+        theirs = (plant.model.nq, plant.model.nv, plant.model.na)
+        raise WbcError(
+            f"the controller's robot has (nq, nv, na) = {robot.nq, robot.nv, robot.na}, the plant's {theirs}"
+        )
+    contacts = tuple(contact.name for contact in controller.stack.contacts)
+    sizes = (robot.nq, robot.nv, robot.na, len(controller.stack))
+    recorder = Recorder(robot.model.name, contacts, plant.model.feet, sizes, None if record is None else Path(record))
+    ticks, started, ended = round(duration / period), plant.time, "finished"
+    height = float(plant.state[0][2]) if robot.model.floating else 0.0
+    try:
+        with single_threaded():
+            for tick in range(ticks):
+                now = plant.time - started
+                q, v = plant.state
+                ended = _verdict(plant, q, v, height)
+                if ended:
+                    break
+                ended = "finished"
+                if targets is not None:
+                    targets(now, controller)
+                began = clock.perf_counter()
+                solution = controller.step(q, v, now)
+                taken = clock.perf_counter() - began
+                plant.apply(solution.torque)
+                _push(plant, pushes, now)
+                recorder.add(_row(now, q, v, solution, plant, contacts, taken), now)
+                for _ in range(steps):
+                    plant.step()
+                if progress is not None:
+                    progress((tick + 1) / ticks)
+                if until is not None and until(now, solution):
+                    ended = "stopped"
+                    break
+    except KeyboardInterrupt:
+        ended = "interrupted"
+    return recorder.close(ended)
+
+
+def _push(plant: Plant, pushes: tuple[Push, ...], now: float) -> None:
+    """Sets the sum of the pushes of this moment on each body that is ever pushed."""
+    for frame in dict.fromkeys(push.frame for push in pushes):
+        total = np.zeros(6)
+        for push in pushes:
+            if push.frame == frame and push.start <= now < push.start + push.duration:
+                total[: len(push.force)] += push.force
+        plant.push(frame, total)
+
+
+def _verdict(plant: Plant, q: Array, v: Array, height: float) -> str:
+    """What ends a run here: an unstable plant, or a robot that fell; empty if nothing does."""
+    if plant.trouble:
+        return plant.trouble
+    if not (np.isfinite(q).all() and np.isfinite(v).all()):
+        return "the plant's state is not finite"
+    if plant.model.floating:
+        upright = float(quaternion.to_matrix(q[3:7])[2, 2])
+        if q[2] < 0.4 * height or upright < 0.5:
+            return "fell"
+    return ""
+
+
+def _row(
+    now: float, q: Array, v: Array, solution: Solution, plant: Plant, contacts: tuple[str, ...], taken: float
+) -> Array:
+    """One record."""
+    forces = solution.forces
+    measured = plant.contact_forces
+    certificate = solution.certificate
+    return np.concatenate(
+        [
+            [now],
+            q,
+            v,
+            solution.torque,
+            *[forces[name][:3] for name in contacts],
+            *[measured[foot] for foot in plant.model.feet],
+            [level.cost for level in solution.levels],
+            [certificate.cone_margin, certificate.torque_margin, STATUSES.index(solution.status), taken],
+        ]
+    )
