@@ -131,9 +131,7 @@ class Controller:
         try:
             parts = self._assembly.parts(robot)
             built = perf_counter()
-            if self.deadline is not None:
-                self._bound(self.deadline - (built - began))
-            X, answer = self._solve(parts, M, h, Jc)
+            X, answer = self._solve(parts, M, h, Jc, began)
         except (WbcError, ValueError, TypeError, AttributeError, IndexError):
             self._assembly.check(robot)  # names the task whose rows can't be used, if it was one
             raise
@@ -163,7 +161,7 @@ class Controller:
         """The normal force of each contact at the last tick, N."""
         return {} if self._last is None else self._last.normal_forces
 
-    def _solve(self, parts: list[Part], M: Array, h: Array, Jc: Array) -> tuple[Array, Answer | None]:
+    def _solve(self, parts: list[Part], M: Array, h: Array, Jc: Array, began: float) -> tuple[Array, Answer | None]:
         """Eliminates and solves; the first equations are eliminated too, where no inequality is in the way."""
         assembly = self._assembly
         for depth in range(assembly.depth, -1, -1):
@@ -172,10 +170,14 @@ class Controller:
                 assembly.depth = assembly.greatest = depth - 1
                 continue
             X, levels = reduced
+            if self.deadline is not None:  # a second solve has what the first one left
+                self._bound(self.deadline - (perf_counter() - began))
             try:
                 answer = self.solver.solve(levels, validate=False)
             except (ArithmeticError, np.linalg.LinAlgError, ValueError):  # a hard state ends in the fallback, not here
                 return X, None
+            if not isinstance(answer, Answer):
+                raise WbcError(f"{type(self.solver).__name__}.solve gave {show(answer)}, not a wbc.solvers.Answer")
             if assembly.holds(answer):
                 assembly.learn(parts, depth, answer)
                 break

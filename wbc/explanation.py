@@ -90,6 +90,8 @@ class Blame:
         at = next(index for index, outcome in enumerate(self._outcomes) if outcome is mine)
         pull = self._pull(at)
         size = float(np.linalg.norm(pull))
+        if not self._weights(at).any():
+            return "nobody: it has no weight"
         gross = np.linalg.norm(self._rows[at], axis=1) @ np.abs(self._weighted(at))
         if not size > 1e-6 * gross:
             return "itself: its rows contradict each other" if gross > 0.0 else "physics: nothing can change it"
@@ -106,11 +108,14 @@ class Blame:
         names += _strongest(tasks, least) + _strongest(beside, least)
         return ", ".join(names) if names else "tasks below it, which this answer trades against it"
 
-    def _weighted(self, index: int) -> Array:
-        part, residual = self._outcomes[index].part, self._outcomes[index].residual
-        weights = 1.0 if part.rows.weights is None else part.rows.weights
-        weighted: Array = part.task.weight * weights * residual
+    def _weights(self, index: int) -> Array:
+        part = self._outcomes[index].part
+        weights = np.ones(len(part.lower)) if part.rows.weights is None else part.rows.weights
+        weighted: Array = part.task.weight * weights
         return weighted
+
+    def _weighted(self, index: int) -> Array:
+        return self._weights(index) * self._outcomes[index].residual
 
     def _pull(self, index: int) -> Array:
         """−Aᵀ W r in z: where the task would go."""

@@ -72,9 +72,11 @@ def test_rows_that_contradict_each_other_and_rows_that_nothing_can_change() -> N
     pick = np.array([0, 0])
     torn = tasks.Rows(wbc.Rows.equal([1.0, -1.0], acceleration=pick), name="torn")
     idle = tasks.Rows(wbc.Rows.equal([1.0], acceleration=np.zeros((1, 7))), name="idle")
-    stack = wbc.Stack(tasks.EquationOfMotion() / torn / idle)
+    vain = tasks.JointAcceleration(acceleration=np.ones(7), gains=wbc.Gains(kp=0.0, kd=0.0), name="vain", weight=0.0)
+    stack = wbc.Stack(tasks.EquationOfMotion() / torn / idle / vain / tasks.AccelerationMinimization())
     text = controller(robot, stack, "hierarchical-qp").step(np.zeros(7), np.zeros(7)).explain()
     assert blamed(text, "torn") == "itself: its rows contradict each other"
+    assert blamed(text, "vain") == "nobody: it has no weight"
     assert blamed(text, "idle") == "physics: nothing can change it"
 
 
