@@ -6,9 +6,10 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from tasks.axes import AXES, picked
 from wbc.arrays import ArrayLike
 from wbc.dynamics import Dynamics
-from wbc.errors import WbcError, show, unknown_name
+from wbc.errors import WbcError, show
 from wbc.gains import Gains
 from wbc.problem import Rows, Variables
 from wbc.target import Aimed, Moving, Target
@@ -44,9 +45,9 @@ class CenterOfMass(Aimed):
         tolerance: ArrayLike | None = None,
     ) -> None:
         super().__init__("center of mass" if name is None else name, weight, tolerance)
-        self.axes = _picked(axes, "xyz", self.name)
+        self.axes = picked(axes, self.name, AXES[:3])
         self._picked = ["xyz".index(axis) for axis in self.axes]
-        self.gains = Gains(2.0) if gains is None else gains
+        self.gains = Gains.of(gains, Gains(2.0), self.name)
         self.gains.check(len(self.axes), self.name)
         self._target = Target(target, ((3,),), 3, velocity, acceleration, self.name)
 
@@ -96,13 +97,12 @@ class CentroidalMomentum(Aimed):
         tolerance: ArrayLike | None = None,
     ) -> None:
         super().__init__("momentum" if name is None else name, weight, tolerance)
-        words: dict[object, tuple[str, ...]] = {"linear": ("x", "y", "z"), "angular": ("rx", "ry", "rz")}
-        every = ("x", "y", "z", "rx", "ry", "rz")
-        self.axes = words[axes] if isinstance(axes, str) and axes in words else _picked(axes, every, self.name)
-        self._picked = [every.index(axis) for axis in self.axes]
+        words = {"linear": AXES[:3], "angular": AXES[3:]}
+        self.axes = picked(axes, self.name, words=words)
+        self._picked = [AXES.index(axis) for axis in self.axes]
         self.gain = np.array(gain, dtype=float)
-        if self.gain.shape not in ((), (len(self.axes),)) or not (self.gain >= 0).all():
-            raise WbcError(f"{self.name}: gain = {show(gain)} must be zero or more, a number or one an axis")
+        if self.gain.shape not in ((), (len(self.axes),)) or not ((self.gain >= 0) & (self.gain < np.inf)).all():
+            raise WbcError(f"{self.name}: gain = {show(gain)} must be finite, zero or more, a number or one an axis")
         self._target = Target(target, ((6,),), 6, rate, None, self.name)
 
     @property
@@ -120,14 +120,3 @@ class CentroidalMomentum(Aimed):
     def row_names(self, robot: Dynamics, variables: Variables) -> list[str]:
         """See `Task`."""
         return [f"momentum {axis}" for axis in self.axes]
-
-
-def _picked(axes: str | Iterable[str], every: Iterable[str], whose: str) -> tuple[str, ...]:
-    """Names of axes, each once and known."""
-    chosen, known = tuple(axes), tuple(every)
-    for axis in chosen:
-        if axis not in known:
-            raise WbcError(f"{whose}: {unknown_name('axis', axis, known)}")
-    if not chosen or len(set(chosen)) < len(chosen):
-        raise WbcError(f"{whose}: axes = {show(axes)} must name each axis once, and at least one")
-    return chosen

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 
 import numpy as np
 
+from tasks.axes import AXES, picked
 from wbc.arrays import ArrayLike
 from wbc.contact import Contact
 from wbc.dynamics import Dynamics
@@ -14,8 +15,6 @@ from wbc.gains import Gains
 from wbc.problem import Rows, Variables
 from wbc.target import Aimed, Moving, Target
 from wbc.task import Task
-
-AXES = ("x", "y", "z", "rx", "ry", "rz")
 
 
 class ContactMotion(Task):
@@ -33,7 +32,7 @@ class ContactMotion(Task):
 
     def __init__(self, gains: Gains | None = None, name: str | None = None, weight: float = 1.0) -> None:
         super().__init__("contact motion" if name is None else name, weight)
-        self.gains = Gains(kp=100.0, kd=20.0) if gains is None else gains
+        self.gains = Gains.of(gains, Gains(kp=100.0, kd=20.0), self.name)
         if np.ndim(self.gains.kp) or np.ndim(self.gains.kd):
             raise WbcError(f"{self.name}: contacts of several kinds share the gains; kp and kd must be numbers")
 
@@ -136,8 +135,16 @@ class ContactForce(Aimed):
     ) -> None:
         super().__init__(f"force of {contact}" if name is None else name, weight, tolerance)
         self.contact = contact
+        if target is None:
+            raise WbcError(f"{self.name}: a force has no target to hold; give one, shape (3,) or (6,)")
         self._target = Target(target, ((3,), (6,)), 3, whose=self.name)
-        self._axes = None if axes is None else [_axis(axis, self.name) for axis in axes]
+        self._axes = None if axes is None else [AXES.index(axis) for axis in picked(axes, self.name)]
+
+    @property
+    def purpose(self) -> str:
+        """See `Task`."""
+        axes = "" if self._axes is None else f" in {', '.join(AXES[axis] for axis in self._axes)}"
+        return f"{self.contact} pushes as told{axes}"
 
     def check(self, robot: Dynamics, contacts: Mapping[str, Contact]) -> None:
         """See `Task`."""
@@ -189,11 +196,4 @@ class ForceMinimization(Task):
 
     def row_names(self, robot: Dynamics, variables: Variables) -> list[str]:
         """See `Task`."""
-        return [f"force {k} of {contact.name}" for contact in variables.contacts for k in range(contact.size)]
-
-
-def _axis(axis: str, whose: str) -> int:
-    """The number of an axis by its name."""
-    if axis not in AXES:
-        raise WbcError(f"{whose}: {unknown_name('axis', axis, AXES)}")
-    return AXES.index(axis)
+        return [name for contact in variables.contacts for name in contact.force_names()]

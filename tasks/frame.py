@@ -8,8 +8,9 @@ from typing import Literal
 import numpy as np
 import scipy.linalg
 
+from tasks.axes import AXES, picked
 from tasks.motion import Motion, motion
-from wbc.arrays import Array, ArrayLike
+from wbc.arrays import Array, ArrayLike, numbers
 from wbc.contact import Contact
 from wbc.dynamics import Dynamics
 from wbc.errors import WbcError, show, unknown_name
@@ -17,8 +18,6 @@ from wbc.gains import Gains
 from wbc.geometry import so3
 from wbc.problem import Rows, Variables
 from wbc.target import Aimed, Moving, Target
-
-AXES = ("x", "y", "z", "rx", "ry", "rz")
 
 
 class _OnFrame(Aimed):
@@ -41,14 +40,8 @@ class _OnFrame(Aimed):
         super().__init__(name, weight, tolerance)
         self.frame, self.relative_to = frame, relative_to
         words = {"pose": AXES, "position": AXES[:3], "orientation": AXES[3:]}
-        chosen = words.get(axes, tuple(axes)) if isinstance(axes, str) else tuple(axes)
-        for axis in chosen:
-            if axis not in AXES:
-                raise WbcError(f"{name}: {unknown_name('axis', axis, (*words, *AXES))}")
-        if not chosen or len(set(chosen)) < len(chosen):
-            raise WbcError(f"{name}: axes = {show(axes)} must name each axis once, and at least one")
-        self.axes = chosen
-        self._picked = [AXES.index(axis) for axis in chosen]
+        self.axes = picked(axes, name, words=words)
+        self._picked = [AXES.index(axis) for axis in self.axes]
         self._rotates, self._shifts = max(self._picked) > 2, min(self._picked) < 3
         self._axes_in = self._check_axes_in(axes_in)
         self._offset = None if offset is None else self._check_offset(offset)
@@ -57,20 +50,20 @@ class _OnFrame(Aimed):
             shapes = ((3,), (4, 4))
         elif not self._shifts:
             shapes = ((3, 3), (4, 4))
-        self._target = Target(target, shapes, 6, velocity, acceleration, name)
+        self._target = Target(target, shapes, 6, velocity, acceleration, name, _turns if self._rotates else None)
 
     def _check_axes_in(self, axes_in: object) -> Literal["world", "frame"] | Array:
         if isinstance(axes_in, str):
             if axes_in not in ("world", "frame"):
                 raise unknown_name("axes_in", axes_in, ("world", "frame"))
             return "world" if axes_in == "world" else "frame"
-        R = np.array(axes_in, dtype=float)
-        if not so3.is_rotation(R, 1e-6):
+        R = numbers(axes_in, f"{self.name}: axes_in")
+        if R.shape != (3, 3) or not so3.is_rotation(R, 1e-6):
             raise WbcError(f"{self.name}: axes_in must be 'world', 'frame' or a rotation matrix, not {show(axes_in)}")
         return R
 
     def _check_offset(self, offset: ArrayLike) -> Array:
-        given = np.array(offset, dtype=float)
+        given = numbers(offset, f"{self.name}: offset")
         if given.shape == (3,):
             pose = np.eye(4)
             pose[:3, 3] = given
@@ -132,6 +125,11 @@ class _OnFrame(Aimed):
         return f"{', '.join(self.axes)} of {self.frame}{against} {self._aim}"
 
 
+def _turns(target: Array) -> bool:
+    """Whether a target's rotation is one."""
+    return so3.is_rotation(target[:3, :3], 1e-6)
+
+
 class EndEffectorAcceleration(_OnFrame):
     """A frame goes to a pose, or follows one.
 
@@ -176,7 +174,7 @@ class EndEffectorAcceleration(_OnFrame):
         super().__init__(
             frame, target, axes, axes_in, offset, relative_to, velocity, acceleration, name, weight, tolerance
         )
-        self.gains = Gains(2.0) if gains is None else gains
+        self.gains = Gains.of(gains, Gains(2.0), name)
         self.gains.check(len(self.axes), name)
 
     def rows(self, robot: Dynamics, variables: Variables) -> Rows:
@@ -239,7 +237,7 @@ class CartesianImpedance(_OnFrame):
 
     def _square(self, values: ArrayLike, what: str, positive: bool = False) -> Array:
         """A number, a diagonal or a matrix as a symmetric matrix with no negative eigenvalue."""
-        count, given = len(self.axes), np.array(values, dtype=float)
+        count, given = len(self.axes), numbers(values, f"{self.name}: {what}")
         matrix = (
             given
             if given.ndim == 2

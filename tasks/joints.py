@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 
 from wbc.arrays import ArrayLike, IntArray
-from wbc.certificate import actuator_names
+from wbc.certificate import actuator_names, velocity_names
 from wbc.contact import Contact
 from wbc.dynamics import Dynamics
 from wbc.errors import WbcError, unknown_name
@@ -93,9 +93,8 @@ class JointAcceleration(_OnJoints, Aimed):
         weight: float = 1.0,
         tolerance: ArrayLike | None = None,
     ) -> None:
-        super().__init__(
-            joints, "posture" if name is None else name, weight, tolerance, Gains(2.0) if gains is None else gains
-        )
+        name = "posture" if name is None else name
+        super().__init__(joints, name, weight, tolerance, Gains.of(gains, Gains(2.0), name))
         self._target = Target(target, None, velocity=velocity, acceleration=acceleration, whose=self.name)
 
     def _prepare(self, count: int) -> None:
@@ -198,8 +197,8 @@ class AccelerationMinimization(Task):
 
     def __init__(self, damping: float = 0.0, name: str | None = None, weight: float = 1.0) -> None:
         super().__init__("least acceleration" if name is None else name, weight)
-        if not damping >= 0:
-            raise WbcError(f"{self.name}: damping = {damping} must be zero or more")
+        if not 0 <= damping < np.inf:
+            raise WbcError(f"{self.name}: damping = {damping} must be finite, zero or more")
         self.damping = float(damping)
 
     def rows(self, robot: Dynamics, variables: Variables) -> Rows:
@@ -208,4 +207,4 @@ class AccelerationMinimization(Task):
 
     def row_names(self, robot: Dynamics, variables: Variables) -> list[str]:
         """See `Task`."""
-        return [f"velocity {row}" for row in range(robot.nv)]
+        return velocity_names(robot)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from wbc.certificate import velocity_names
 from wbc.dynamics import Dynamics
 from wbc.problem import Rows, Variables
 from wbc.task import Task
@@ -30,4 +31,4 @@ class EquationOfMotion(Task):
 
     def row_names(self, robot: Dynamics, variables: Variables) -> list[str]:
         """See `Task`."""
-        return [f"velocity {row}" for row in range(robot.nv)]
+        return velocity_names(robot)

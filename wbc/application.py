@@ -87,7 +87,7 @@ def demo(backend: str = "auto", solver: str = "hierarchical-qp", simulator: str 
     """
     robot = wbc.load("quadruped", backend)  # type: ignore[arg-type]
     feet = [wbc.PointContact(foot, friction=0.6) for foot in robot.model.feet]
-    limits = tasks.TorqueLimits() + tasks.FrictionCones() + tasks.ContactMotion()
+    hard = tasks.EquationOfMotion() / (tasks.TorqueLimits() + tasks.FrictionCones()) / tasks.ContactMotion()
     start = np.eye(4)
     start[:3, 3] = robot.model.nominal[:3]
 
@@ -112,7 +112,7 @@ def demo(backend: str = "auto", solver: str = "hierarchical-qp", simulator: str 
 
     base = tasks.EndEffectorAcceleration("base", sway, wbc.Gains(3.0))
     posture = tasks.JointAcceleration(robot.model.nominal[7:], gains=wbc.Gains(1.5))
-    stack = wbc.Stack(tasks.EquationOfMotion() / limits / base / posture / tasks.TorqueMinimization(), contacts=feet)
+    stack = wbc.Stack(hard / base / posture / tasks.TorqueMinimization(), contacts=feet)
     weight = 9.81 * robot.mass
     pushes = (Push("base", (0.0, 0.3 * weight, 0.0), 5.5, 0.2), Push("base", (0.3 * weight, 0.0, 0.0), 7.0, 0.2))
     with warnings.catch_warnings():

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
+from wbc.errors import WbcError, show
+
 if TYPE_CHECKING:
     import numpy.typing as npt
 
@@ -26,3 +28,11 @@ if TYPE_CHECKING:
 else:  # numpy.typing takes a twentieth of the time that importing wbc takes
     Array = IntArray = SideArray = MaskArray = np.ndarray
     ArrayLike = object
+
+
+def numbers(values: object, what: str) -> Array:
+    """A copy as an array of numbers; raises a `WbcError` that names what it is, where it is none."""
+    try:
+        return np.array(values, dtype=float)
+    except (TypeError, ValueError):
+        raise WbcError(f"{what} = {show(values)} is not an array of numbers") from None

@@ -110,6 +110,8 @@ class Assembly:
                 if task not in self._checked:
                     task.check_rows(rows, variables)
                     self._checked.add(task)
+                elif rows.lower is not rows.upper and rows.lower.flags.writeable and (rows.lower > rows.upper).any():
+                    task.check_rows(rows, variables)
                 if not len(rows.lower):
                     continue
                 lower, upper = (rows.lower, rows.upper) if task.tolerance is None else task.bounds(rows)
@@ -120,6 +122,16 @@ class Assembly:
                         lower, upper = lower - band, upper + band
                 found.append(Part(task, level, rows, lower, upper, lower is upper))
         return found
+
+    def check(self, robot: Dynamics) -> None:
+        """Looks at every number of every task's rows, as is done when they are first used.
+
+        Raises:
+            WbcError: rows can't be used; the message names the task.
+        """
+        for task in self._stack:
+            if not task.physics and self._stack.presence(task.name) > 0.0:
+                task.check_rows(task.rows(robot, self._variables), self._variables)
 
     def reduce(self, parts: list[Part], M: Array, h: Array, Jc: Array, depth: int) -> tuple[Array, Hierarchy] | None:
         """X = [x₀ T] and the levels in z.

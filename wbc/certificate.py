@@ -8,6 +8,7 @@ import numpy as np
 
 from wbc.arrays import Array
 from wbc.dynamics.base import Dynamics
+from wbc.model import Joint
 from wbc.problem import Variables
 
 
@@ -65,10 +66,26 @@ def certify(robot: Dynamics, variables: Variables, x: Array, physics: Array, sid
     )
 
 
+def velocity_names(robot: Dynamics) -> list[str]:
+    """What each entry of v belongs to: a joint, or an axis of one with several; shape (nv,)."""
+    names = []
+    for joint in robot.model.joints.values():
+        if joint.kind == "floating":
+            names += [f"{axis} of {joint.child}" for axis in ("x", "y", "z", "rx", "ry", "rz")]
+        else:
+            names += _numbered(joint)
+    return names
+
+
 def actuator_names(robot: Dynamics) -> list[str]:
     """The name of the joint of each actuator; joints with several have numbers."""
     names = []
     for joint in robot.model.joints.values():
-        if joint.actuated and joint.nv:
-            names += [joint.name] if joint.nv == 1 else [f"{joint.name}[{k}]" for k in range(joint.nv)]
+        if joint.actuated:
+            names += _numbered(joint)
     return names
+
+
+def _numbered(joint: Joint) -> list[str]:
+    """A name for each of a joint's velocities."""
+    return [joint.name] if joint.nv == 1 else [f"{joint.name}[{k}]" for k in range(joint.nv)]

@@ -8,7 +8,7 @@ from typing import Literal
 
 import numpy as np
 
-from wbc.arrays import Array, ArrayLike
+from wbc.arrays import Array, ArrayLike, numbers
 from wbc.dynamics.base import Dynamics
 from wbc.errors import WbcError, show
 from wbc.geometry import so3
@@ -48,9 +48,11 @@ class Contact(ABC):
         self.name = frame if name is None else name
         if not (isinstance(friction, int | float | np.floating) and 0 <= friction < math.inf):
             raise WbcError(f"contact {self.name!r}: friction = {show(friction)} must be a number, zero or more")
-        if not 0 <= minimum <= maximum:
+        if not (0 <= minimum <= maximum and minimum < math.inf):
             raise WbcError(f"contact {self.name!r}: 0 <= minimum <= maximum does not hold: {minimum}, {maximum}")
-        direction = np.array(normal, dtype=float)
+        if on == frame:
+            raise WbcError(f"contact {self.name!r}: frame {frame!r} can't touch itself; on= is another body's frame")
+        direction = numbers(normal, f"contact {self.name!r}: normal")
         if direction.shape != (3,) or not np.isfinite(direction).all() or not direction.any():
             raise WbcError(f"contact {self.name!r}: normal = {show(normal)} must be a direction, three numbers")
         self.friction, self.minimum, self.maximum = float(friction), float(minimum), float(maximum)
@@ -89,6 +91,12 @@ class Contact(ABC):
     @abstractmethod
     def margin(self, robot: Dynamics, force: Array, sides: int) -> float:
         """How far inside what can be exerted the force variables are, N; negative is outside."""
+
+    def force_names(self) -> list[str]:
+        """What each force variable is, shape (size,)."""
+        if self.size == self.rows:
+            return [f"{axis} of {self.name}" for axis in ("x", "y", "z", "rx", "ry", "rz")[: self.size]]
+        return [f"{'xyz'[k % 3]} at corner {k // 3} of {self.name}" for k in range(self.size)]
 
     plain = False
     """Whether it is a point that touches the ground: computed with others of its kind at once."""
@@ -208,7 +216,7 @@ class SurfaceContact(Contact):
         name: str | None = None,
     ) -> None:
         super().__init__(frame, friction, normal=normal, minimum=minimum, maximum=maximum, on=on, name=name)
-        given = np.array(corners, dtype=float)
+        given = numbers(corners, f"contact {self.name!r}: corners")
         if given.ndim != 2 or given.shape[1] not in (2, 3) or len(given) < 3 or not np.isfinite(given).all():
             raise WbcError(
                 f"contact {self.name!r}: corners must be three or more points, shape (n, 2) or (n, 3), not "

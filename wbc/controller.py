@@ -113,13 +113,14 @@ class Controller:
         began = perf_counter()
         robot, support = self.robot, self.stack.support
         robot.update(q, v)
-        time = float(t)
+        time = float(t) if isinstance(t, int | float | np.number) else np.nan
         if not abs(time) < np.inf:
             raise WbcError(f"t = {show(t)} must be a finite time in s")
         if time != self._before[0]:
             self._earlier = self._before[1]
         self.stack.advance(time)
-        if support.advance(time, robot, self._borne):
+        support.advance(time, robot, self._borne)
+        if self._variables.contacts is not support.closed:  # another controller of this stack may have been first
             self._lay_out()
         variables = self._variables
         variables.time, variables.last_torque = time, self._earlier
@@ -127,15 +128,18 @@ class Controller:
         variables.anchors = support.anchors
         M, h, Jc = robot.mass_matrix, robot.bias, variables.contact_jacobian(robot)
         known = perf_counter()
-        parts = self._assembly.parts(robot)
-        built = perf_counter()
-        if self.deadline is not None:
-            self._bound(self.deadline - (built - began))
-        X, answer = self._solve(parts, M, h, Jc)
+        try:
+            parts = self._assembly.parts(robot)
+            built = perf_counter()
+            X, answer = self._solve(parts, M, h, Jc, began)
+        except (WbcError, ValueError, TypeError, AttributeError, IndexError):
+            self._assembly.check(robot)  # names the task whose rows can't be used, if it was one
+            raise
         solved = perf_counter()
         x = X[:, 0] + X[:, 1:].dot(answer.x) if answer is not None else X[:, 0]
         failed = answer is None or answer.status == "failed" or not abs(float(x.dot(x))) < np.inf
         if failed:
+            self._assembly.check(robot)
             x = x.copy() if np.isfinite(x).all() else np.zeros(variables.n)
             x[variables.torque] = fallback_torque(robot, Jc)
         solution = Solution(
@@ -145,7 +149,6 @@ class Controller:
             x=x,
             answer=None if failed else answer,
             stack=self.stack,
-            top=self._assembly.top,
         )
         self._before = (time, solution.torque)
         self._last = solution
@@ -158,7 +161,7 @@ class Controller:
         """The normal force of each contact at the last tick, N."""
         return {} if self._last is None else self._last.normal_forces
 
-    def _solve(self, parts: list[Part], M: Array, h: Array, Jc: Array) -> tuple[Array, Answer | None]:
+    def _solve(self, parts: list[Part], M: Array, h: Array, Jc: Array, began: float) -> tuple[Array, Answer | None]:
         """Eliminates and solves; the first equations are eliminated too, where no inequality is in the way."""
         assembly = self._assembly
         for depth in range(assembly.depth, -1, -1):
@@ -167,19 +170,23 @@ class Controller:
                 assembly.depth = assembly.greatest = depth - 1
                 continue
             X, levels = reduced
+            if self.deadline is not None:  # a second solve has what the first one left
+                self._bound(self.deadline - (perf_counter() - began))
             try:
                 answer = self.solver.solve(levels, validate=False)
             except (ArithmeticError, np.linalg.LinAlgError, ValueError):  # a hard state ends in the fallback, not here
                 return X, None
+            if not isinstance(answer, Answer):
+                raise WbcError(f"{type(self.solver).__name__}.solve gave {show(answer)}, not a wbc.solvers.Answer")
             if assembly.holds(answer):
                 assembly.learn(parts, depth, answer)
                 break
         return X, answer
 
     def _bound(self, seconds: float) -> None:
-        """Tells the solver how long it may take; what comes after it takes a tenth of a millisecond."""
+        """Tells the solver how long it may take; what comes after it takes a fifth of a millisecond."""
         if hasattr(self.solver, "deadline"):
-            self.solver.deadline = max(seconds - 1e-4, 1e-5)
+            self.solver.deadline = max(seconds - 2e-4, 1e-5)
 
     def _warn_of_ignored_inequalities(self) -> None:
         """Says once, by name, which inequalities the solver will not see."""
@@ -198,6 +205,9 @@ class Controller:
                 WbcWarning,
                 stacklevel=3,
             )
+
+    def __repr__(self) -> str:
+        return f"<Controller of {self.robot.model.name!r} by {type(self.solver).__name__}: {self.stack!r}>"
 
     def __str__(self) -> str:
         counts = None

@@ -1,14 +1,23 @@
-"""Says in words what came of a tick."""
+"""Says in words what came of a tick, and who holds whom back.
+
+A task that is not met pulls with the gradient of its cost, Aᵀ W r. Where the solution is optimal, what is above it
+holds against that pull: equations with any multipliers, inequalities at their bounds with multipliers of one sign. They
+are found here from the rows themselves, whatever the solver was: by a least-squares fit in what physics leaves free.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import numpy as np
 
+from wbc.arrays import Array
+
 if TYPE_CHECKING:
     from wbc.assembly import Part
-    from wbc.solution import Solution
+    from wbc.dynamics.base import Dynamics
+    from wbc.problem import Variables
 
 MET = 1e-5
 """A task whose largest residual is below this is met, in the units of its rows."""
@@ -16,62 +25,182 @@ MET = 1e-5
 SHOWN = 4
 """Names that are listed before the rest are only counted."""
 
+SHARE = 1e-2
+"""What holds less than this share of a pull is not named, and a pull of which no more is left is explained."""
 
-def explain(solution: Solution) -> str:
-    """Text for a person: each level's tasks, how well each was met, and who holds whom back."""
-    head = {
-        "optimal": "optimal: every inequality holds, every task is met as well as the ones above it allow",
-        "relaxed": "relaxed: not every inequality could hold",
-        "failed": "failed: the torque is gravity compensation with damping, within the limits",
-    }[solution.status]
-    if solution.interrupted:
-        head = "relaxed: the solver was stopped at its bound on iterations or time; this is its best point so far"
-    lines = [head]
-    if solution.status == "failed":
-        return head
-    twin = solution._state()
-    for level, tasks in enumerate(solution._stack.levels):
-        lines += [f"{level}  {task.name}: holds" for task in tasks if task.physics]
-        for part, _, residual in solution._table:
-            if part.level == level:
-                names = part.task.row_names(twin, solution._variables)
-                lines.append(f"{level}  {part.task.name}: {_met(part, residual, names)}")
-                if np.abs(residual).max(initial=0.0) > MET:
-                    lines += [f"     held back by {blocker}" for blocker in _blockers(solution, part, residual, twin)]
-    for active in solution.violated:
-        lines.append(
-            f"could not hold: {active.task}, {active.row}, by {active.violation:.3g} at its {active.side} bound"
-        )
-    return "\n".join(lines)
+Name = TypeVar("Name", str, tuple[str, str])
 
 
-def _met(part: Part, residual: np.ndarray, names: list[str]) -> str:
-    worst = float(np.abs(residual).max(initial=0.0))
-    if worst <= MET:
-        return "met" if part.equation else "holds"
-    order = np.argsort(-np.abs(residual))
-    missed = [f"{names[row]} by {residual[row]:+.3g}" for row in order if abs(residual[row]) > max(MET, 0.05 * worst)]
-    return f"missed: {_listed(missed)}"
+class Outcome(NamedTuple):
+    """What a task's rows came to.
+
+    Attributes:
+        part: the task's rows.
+        value: A x, shape (rows,).
+        residual: A x − b, or what is beyond the bounds, shape (rows,).
+        names: of the rows.
+    """
+
+    part: Part
+    value: Array
+    residual: Array
+    names: Sequence[str]
+
+    @property
+    def met(self) -> bool:
+        """Whether all rows hold."""
+        return not float(np.abs(self.residual).max(initial=0.0)) > MET
+
+    def __str__(self) -> str:
+        if self.met:
+            return "met" if self.part.equation else "holds"
+        size = np.abs(self.residual)
+        order = [int(row) for row in np.argsort(-size, kind="stable") if size[row] > max(MET, 0.05 * size.max())]
+        return f"missed: {_listed([f'{self.names[row]} by {self.residual[row]:+.3g}' for row in order])}"
 
 
-def _blockers(solution: Solution, part: Part, residual: np.ndarray, twin: object) -> list[str]:
-    """The inequalities whose multipliers carry the residual of a task, and else the tasks above it."""
-    answer = solution._answer
-    found: list[tuple[float, str]] = []
-    multipliers = None if answer is None else answer.multipliers.get(part.level - solution._top)
-    if multipliers is not None:
-        for other in solution._parts:
-            if other.equation or other.eliminated or other.level > part.level:
+class Blame:
+    """Finds what holds a task back.
+
+    Args:
+        robot: in the state that the solution is for.
+        variables: the layout of x.
+        outcomes: of all tasks but physics.
+        ignores_inequalities: whether the solver did, so that none of them holds anything.
+    """
+
+    def __init__(
+        self, robot: Dynamics, variables: Variables, outcomes: Sequence[Outcome], ignores_inequalities: bool
+    ) -> None:
+        self._outcomes, self._ignores = outcomes, ignores_inequalities
+        # x = x₀ + T z: τ by the actuated rows of the equation of motion, the others leave z free; forces by weight
+        nv, nf, force_scale = variables.nv, variables.nf, max(robot.mass, 1e-9)
+        K = np.hstack([robot.mass_matrix, -force_scale * variables.contact_jacobian(robot).T])
+        rest = np.delete(K, robot.actuated, axis=0)
+        free = np.linalg.qr(rest.T, mode="complete")[0][:, len(rest) :]
+        self._T = np.vstack([free[:nv], force_scale * free[nv : nv + nf], K[robot.actuated] @ free])
+        self._rows = [outcome.part.rows.matrix(variables) @ self._T for outcome in outcomes]
+
+    def of(self, mine: Outcome) -> str:
+        """Names what holds a task back, the strongest first; inequalities before tasks.
+
+        Args:
+            mine: one of the outcomes, not met.
+        """
+        at = next(index for index, outcome in enumerate(self._outcomes) if outcome is mine)
+        pull = self._pull(at)
+        size = float(np.linalg.norm(pull))
+        if not self._weights(at).any():
+            return "nobody: it has no weight"
+        gross = np.linalg.norm(self._rows[at], axis=1) @ np.abs(self._weighted(at))
+        if not size > 1e-6 * gross:
+            return "itself: its rows contradict each other" if gross > 0.0 else "physics: nothing can change it"
+        limits, tasks, left = self._above(mine.part.level, pull)
+        beside = []
+        if left > SHARE * size:
+            for index, other in enumerate(self._outcomes):
+                if other.part.level == mine.part.level and other is not mine and not other.met:
+                    beside.append((float(np.linalg.norm(self._pull(index))), other.part.task.name))
+        least, rows_of = SHARE * size, dict[str, list[str]]()
+        for task, row in _strongest(limits, least):
+            rows_of.setdefault(task, []).append(row)
+        names = [f"{task} ({_listed(rows)})" for task, rows in rows_of.items()]
+        names += _strongest(tasks, least) + _strongest(beside, least)
+        return ", ".join(names) if names else "tasks below it, which this answer trades against it"
+
+    def _weights(self, index: int) -> Array:
+        part = self._outcomes[index].part
+        weights = np.ones(len(part.lower)) if part.rows.weights is None else part.rows.weights
+        weighted: Array = part.task.weight * weights
+        return weighted
+
+    def _weighted(self, index: int) -> Array:
+        return self._weights(index) * self._outcomes[index].residual
+
+    def _pull(self, index: int) -> Array:
+        """−Aᵀ W r in z: where the task would go."""
+        pull: Array = -self._rows[index].T @ self._weighted(index)
+        return pull
+
+    def _above(
+        self, level: int, pull: Array
+    ) -> tuple[list[tuple[float, tuple[str, str]]], list[tuple[float, str]], float]:
+        """Limits (task and row) and tasks of higher priority that hold against a pull, and how much; and what is left
+        of it.
+        """
+        equations: list[tuple[str, Array]] = []
+        limits: list[tuple[tuple[str, str], Array]] = []  # rows as they may not grow
+        for outcome, rows in zip(self._outcomes, self._rows, strict=True):
+            part = outcome.part
+            if part.level >= level:
                 continue
-            pull = np.abs(multipliers[other.where])
-            for row in np.flatnonzero(pull > 1e-3 * max(float(np.abs(residual).max()), MET)):
-                name = other.task.row_names(twin, solution._variables)[row]  # type: ignore[arg-type]
-                found.append((float(pull[row]), f"{other.task.name} ({name})"))
-    if not found:
-        above = [other.task.name for other in solution._parts if other.level < part.level and other.equation]
-        beside = [other.task.name for other in solution._parts if other.level == part.level and other is not part]
-        return [_listed(beside + above)] if above or beside else ["itself: its rows contradict each other"]
-    return [_listed([name for _, name in sorted(found, reverse=True)])]
+            name = part.task.name
+            equal = part.lower == part.upper
+            if equal.any():
+                equations.append((name, rows[equal]))
+            if self._ignores:
+                continue
+            room = 1e-6 * (1.0 + np.abs(outcome.value))
+            for row in np.flatnonzero(~equal).tolist():
+                if outcome.value[row] >= part.upper[row] - room[row]:
+                    limits.append(((name, outcome.names[row]), rows[row]))
+                elif outcome.value[row] <= part.lower[row] + room[row]:
+                    limits.append(((name, outcome.names[row]), -rows[row]))
+        E = np.vstack([rows for _, rows in equations]).T if equations else np.zeros((len(pull), 0))
+        basis, singular, _ = np.linalg.svd(E, full_matrices=False)
+        basis = basis[:, singular > 1e-9 * singular.max(initial=0.0)]
+        rest, held = pull - basis @ (basis.T @ pull), []
+        if limits and np.linalg.norm(rest) > SHARE * np.linalg.norm(pull):
+            from scipy.optimize import nnls  # heavy to import, and explanations are rare
+
+            C = np.column_stack([row for _, row in limits])
+            across = C - basis @ (basis.T @ C)
+            shares, _ = nnls(across, rest, maxiter=100 * len(limits))
+            rest = rest - across @ shares
+            held = [(float(np.linalg.norm(c) * s), name) for (name, _), c, s in zip(limits, C.T, shares, strict=True)]
+            pull = pull - C @ shares
+        shares = np.linalg.lstsq(E, pull, rcond=1e-9)[0]
+        above, start = [], 0
+        for name, rows in equations:
+            stop = start + len(rows)
+            above.append((float(np.linalg.norm(rows.T @ shares[start:stop])), name))
+            start = stop
+        return held, above, float(np.linalg.norm(rest))
+
+
+def explain(
+    head: str,
+    levels: Iterable[Iterable[str]],
+    outcomes: Sequence[Outcome],
+    violated: Iterable[str],
+    blame: Blame,
+) -> str:
+    """Text for a person: each level's tasks, how well each was met, and who holds whom back.
+
+    Args:
+        head: what came of the tick as a whole.
+        levels: the names of the tasks of each level that are physics.
+        outcomes: of the others.
+        violated: the inequalities that do not hold.
+        blame: of these outcomes.
+    """
+    lines = [head]
+    for level, physics in enumerate(levels):
+        lines += [f"{level}  {name}: holds" for name in physics]
+        for outcome in outcomes:
+            if outcome.part.level == level:
+                lines.append(f"{level}  {outcome.part.task.name}: {outcome}")
+                if not outcome.met:
+                    lines.append(f"     held back by {blame.of(outcome)}")
+    return "\n".join([*lines, *(f"could not hold: {text}" for text in violated)])
+
+
+def _strongest(found: list[tuple[float, Name]], least: float) -> list[Name]:
+    """Names by falling strength, each once with all its strength."""
+    total: dict[Name, float] = {}
+    for strength, name in found:
+        total[name] = total.get(name, 0.0) + strength
+    return [name for name in sorted(total, key=lambda name: -total[name]) if total[name] > least]
 
 
 def _listed(names: list[str]) -> str:

@@ -50,6 +50,21 @@ class Gains:
         self.kp: float | Array = _plain(stiffness)
         self.kd: float | Array = _plain(damping)
 
+    @classmethod
+    def of(cls, given: object, usual: Gains, whose: str) -> Gains:
+        """Gains that a task was given, or its usual ones; raises where something else was given.
+
+        Args:
+            given: to the task; None: nothing.
+            usual: what it takes then.
+            whose: the task, for messages.
+        """
+        if given is None:
+            return usual
+        if not isinstance(given, Gains):
+            raise WbcError(f"{whose}: gains = {show(given)} must be wbc.Gains, such as wbc.Gains(frequency_hz=2.0)")
+        return given
+
     def __repr__(self) -> str:
         return f"Gains(kp={show(np.asarray(self.kp).tolist())}, kd={show(np.asarray(self.kd).tolist())})"
 

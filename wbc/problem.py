@@ -9,7 +9,7 @@ import numpy as np
 from wbc.arrays import Array, ArrayLike, IntArray
 from wbc.contact import Contact
 from wbc.dynamics.base import Dynamics
-from wbc.errors import WbcError, unknown_name
+from wbc.errors import WbcError, show, unknown_name
 
 Block = Array | IntArray | None
 """The part of some rows that meets one of v̇, f, τ: a matrix, the indices of the entries that it picks, or nothing."""
@@ -44,6 +44,11 @@ class Rows:
         self.lower, self.upper = lower, upper
         self.acceleration, self.force, self.torque = acceleration, force, torque
         self.weights = weights
+
+    def __repr__(self) -> str:
+        equations = int((self.lower == self.upper).sum())
+        on = [name for name in ("acceleration", "force", "torque") if getattr(self, name) is not None]
+        return f"<Rows: {equations} =, {len(self) - equations} ≤, on {', '.join(on) or 'nothing'}>"
 
     @classmethod
     def equal(
@@ -110,6 +115,8 @@ class Rows:
             block = getattr(self, name)
             if block is None:
                 continue
+            if not isinstance(block, np.ndarray) or block.dtype.kind not in "fiu":
+                raise WbcError(f"{whose}: the {name} block must be an array of numbers, not {show(block)}")
             if block.ndim == 1:
                 if block.dtype.kind not in "iu":
                     raise WbcError(f"{whose}: the {name} block has one dimension; a matrix is ({count}, {size})")
@@ -119,10 +126,18 @@ class Rows:
                 raise WbcError(f"{whose}: the {name} block has shape {block.shape}; it must be ({count}, {size})")
             elif not np.isfinite(block).all():
                 raise WbcError(f"{whose}: the {name} block is not finite")
-        if np.isnan(self.lower).any() or np.isnan(self.upper).any() or (self.lower > self.upper).any():
-            raise WbcError(f"{whose}: a bound is not a number, or a lower bound is above its upper bound")
-        if self.weights is not None and (self.weights.shape != (count,) or not (self.weights >= 0).all()):
-            raise WbcError(f"{whose}: weights must be {count} numbers, zero or more")
+        wrong = ~((self.lower <= self.upper) & (self.lower < np.inf) & (self.upper > -np.inf))
+        if wrong.any():
+            row = int(wrong.argmax())
+            raise WbcError(
+                f"{whose}: {self.lower[row]} <= A x <= {self.upper[row]} of row {row} can't hold: a bound is not a "
+                "number, or infinite on the wrong side, or the lower one is above its upper one"
+            )
+        weights = self.weights
+        if weights is not None:
+            good = isinstance(weights, np.ndarray) and weights.shape == (count,) and weights.dtype.kind in "fiu"
+            if not good or not ((weights >= 0) & (weights < np.inf)).all():
+                raise WbcError(f"{whose}: weights must be an array of {count} finite numbers, zero or more")
 
 
 def _vector(values: ArrayLike) -> Array:

@@ -11,7 +11,7 @@ import numpy as np
 
 from wbc.arrays import Array
 from wbc.certificate import Certificate, certify
-from wbc.explanation import explain
+from wbc.explanation import Blame, Outcome, explain
 from wbc.problem import Variables
 
 if TYPE_CHECKING:
@@ -101,10 +101,8 @@ class Solution:
         x: Array,
         answer: Answer | None,
         stack: Stack,
-        top: int,
     ) -> None:
         self._robot, self._variables, self._parts, self._answer, self._stack = robot, variables, parts, answer, stack
-        self._top = top
         self._x = x
         x.flags.writeable = False
         self.q, self.v = robot.q, robot.v
@@ -235,7 +233,26 @@ class Solution:
 
     def explain(self) -> str:
         """What came of each level, and who holds whom back, as text for a person."""
-        return explain(self)
+        if self.status == "failed":
+            return "failed: the torque is gravity compensation with damping, within the limits"
+        head = "optimal: every inequality holds, every task is met as well as the ones above it allow"
+        if self.status == "relaxed":
+            head = "relaxed: not every inequality could hold"
+        if self.interrupted:
+            head = "relaxed: the solver was stopped at its bound on iterations or time; this is its best point so far"
+        twin, variables = self._state(), self._variables
+        outcomes = [
+            Outcome(part, value, residual, part.task.row_names(twin, variables))
+            for part, value, residual in self._table
+        ]
+        ignored = self._answer is not None and self._answer.status == "violated"
+        return explain(
+            head,
+            [[task.name for task in tasks if task.physics] for tasks in self._stack.levels],
+            outcomes,
+            [f"{it.task}, {it.row}, by {it.violation:.3g} at its {it.side} bound" for it in self.violated],
+            Blame(twin, variables, outcomes, ignored),
+        )
 
     def __repr__(self) -> str:
         return f"<Solution {self.status}, torque {np.array2string(self.torque, precision=1, threshold=8)}>"

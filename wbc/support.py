@@ -59,6 +59,10 @@ class Support:
         self._anchors: list[Array | None] = []
         self._changed = True
 
+    def __repr__(self) -> str:
+        states = ", ".join(f"{contact.name} {self.activation(contact.name):.0%}" for contact in self.contacts)
+        return f"<Support: {states or 'no contacts'}>"
+
     def _named(self, contacts: str | Iterable[str]) -> list[str]:
         names = [contacts] if isinstance(contacts, str) else list(contacts)
         for name in names:

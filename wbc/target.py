@@ -26,6 +26,7 @@ class Target:
         velocity: beside a constant value, shape (rates,).
         acceleration: beside a constant value, shape (rates,).
         whose: the task, for messages.
+        turns: says whether the rotation in a value is one; None: there is none.
     """
 
     def __init__(
@@ -36,8 +37,9 @@ class Target:
         velocity: ArrayLike | None = None,
         acceleration: ArrayLike | None = None,
         whose: str = "target",
+        turns: Callable[[Array], bool] | None = None,
     ) -> None:
-        self._shapes, self._whose = shapes, whose
+        self._shapes, self._whose, self._turns = shapes, whose, turns
         self._function: Moving | None = None
         self._value: Array | None = None
         self._held: Array | None = None
@@ -53,6 +55,8 @@ class Target:
         self._shapes, self._rates, self._zero = shapes, ((rates,),), np.zeros(rates)
         if self._value is not None:
             self._checked(self._value, shapes, "target")
+        if self._held is not None and self._held.shape not in shapes:
+            self._held = None  # it was measured on another robot
         for what, given in (("velocity", self._velocity), ("acceleration", self._acceleration)):
             if given is not None:
                 self._checked(given, self._rates, what)
@@ -65,6 +69,8 @@ class Target:
         if not np.isfinite(array).all() or (shapes is not None and array.shape not in shapes):
             wanted = "" if shapes is None else f" of shape {' or '.join(map(str, shapes))}"
             raise WbcError(f"{self._whose}: {what} must be finite numbers{wanted}, not {show(value)}")
+        if self._turns is not None and array.ndim == 2 and not self._turns(array):
+            raise WbcError(f"{self._whose}: the rotation in {what} is not a rotation matrix, to 1e-6")
         array.flags.writeable = False
         return array
 

@@ -74,10 +74,11 @@ def wrench_cone(corners: Array, normal: Array, friction: float, sides: int) -> A
             equations = ConvexHull(section_points).equations
         except QhullError as error:
             raise WbcError(f"the corners of the contact span no surface: {str(error).splitlines()[0]}") from None
-        rounded = np.unique(np.round(equations, 9), axis=0)  # qhull cuts a facet into simplices
-        section = np.zeros((len(rounded), 6))
-        section[:, [0, 1, 3, 4, 5]] = rounded[:, :5] / lengths
-        section[:, 2] = rounded[:, 5]
+        # qhull cuts a facet into simplices: one of each facet, as it is, for forces of 1e3 N show rounding
+        facets = equations[np.unique(np.round(equations, 9), axis=0, return_index=True)[1]]
+        section = np.zeros((len(facets), 6))
+        section[:, [0, 1, 3, 4, 5]] = facets[:, :5] / lengths
+        section[:, 2] = facets[:, 5]
     # back to the frame: torque about its origin, w_c = (f, t − c × f)
     shift = np.eye(6)
     shift[3:, :3] = -np.array([[0, -centre[2], centre[1]], [centre[2], 0, -centre[0]], [-centre[1], centre[0], 0]])

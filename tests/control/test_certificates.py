@@ -92,5 +92,5 @@ def test_certificates_hold_over_many_states(name: str, solver: str, seed: int, c
     statuses = run(name, solver, states, seed=100 + seed)
     with capsys.disabled():
         shares = ", ".join(f"{100 * count / states:.1f} % {status}" for status, count in sorted(statuses.items()))
-        print(f"\n{name}, {solver}, {states} states: {shares}", end="")  # noqa: T201  the figures are the point
+        print(f"\n{name}, {solver}, {states} states: {shares}", end="")
     assert statuses["failed"] == 0

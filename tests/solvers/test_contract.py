@@ -191,3 +191,11 @@ def test_any_qp_solver_by_name(qp):
             answer = make_solver("sequential-qp", qp=qp).solve(levels)
             for mine, best in zip(answer.levels, expected.levels, strict=True):
                 np.testing.assert_allclose(mine.cost, best.cost, atol=1e-4 * (1 + best.cost), err_msg=f"{kind} {seed}")
+
+
+@pytest.mark.parametrize("qp", ["osqp", "piqp", "clarabel", "proxqp", "daqp"])
+def test_qp_solvers_print_nothing(qp, capfd):
+    pytest.importorskip({"proxqp": "proxsuite"}.get(qp, qp))
+    for seed in range(3):
+        make_solver("sequential-qp", qp=qp).solve(inequalities("vertex", seed))
+    assert capfd.readouterr() == ("", "")

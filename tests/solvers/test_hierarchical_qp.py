@@ -6,6 +6,8 @@ import pytest
 from tests.solvers.families import KINDS, inequalities
 from tests.solvers.judge import cost, gaps
 from wbc.solvers import HierarchicalQP, Hierarchy
+from wbc.solvers.active_set import Search, nearest
+from wbc.solvers.prediction import projected
 
 
 def drifting(seed, ticks, step=1e-3):
@@ -158,3 +160,25 @@ def test_x_is_continuous_in_the_bounds(kind):
         x = HierarchicalQP().solve(levels).x
         moved = [(A, np.where(lo < up, lo - 1e-7, lo), np.where(lo < up, up + 1e-7, up)) for A, lo, up in levels]
         np.testing.assert_allclose(HierarchicalQP().solve(moved).x, x, atol=1e-4)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_keeping_the_first_level_takes_a_step_or_two(seed: int) -> None:
+    """It comes on top of a deadline: the search starts from the rows that a QP found."""
+    rng = np.random.default_rng(seed)
+    A, center, x = rng.standard_normal((60, 25)), rng.standard_normal(25), 5.0 * rng.standard_normal(25)
+    lower, upper = A @ center - rng.random(60), A @ center + rng.random(60)
+    lower[:4] = upper[:4] = A[:4] @ center
+    rows, start = projected(A, lower, upper, x)
+    assert len(rows) > 3
+    search = Search(A, lower, upper, [0, 60], 1e-9)
+    search.run(x, start, rows, 3, np.inf)
+    assert search.optimal
+    found = nearest(A, lower, upper, x, 1e-9)
+    assert np.allclose(found, search.x)
+    assert np.maximum(A @ found - upper, lower - A @ found).max() < 1e-9
+    # nearest: what is missing to x is a sum of what the active rows pull, each in its direction
+    pull = np.linalg.lstsq(A[[*range(4), *(row for row, _ in rows)]].T, x - found, rcond=None)[0]
+    assert np.allclose(A[[*range(4), *(row for row, _ in rows)]].T @ pull, x - found, atol=1e-8)
+    assert all(force * side > 0 for force, (_, side) in zip(pull[4:], rows, strict=True))
+    assert np.array_equal(nearest(A, lower, upper, center, 1e-9), center)

@@ -156,6 +156,10 @@ def test_mistakes_are_named() -> None:
         tasks.ContactForce("LF_foot", (0, 0, 1), ("z", "q"))
     with pytest.raises(wbc.WbcError, match="target"):
         tasks.ContactForce("LF_foot", (0, 1))
+    with pytest.raises(wbc.WbcError, match="no target to hold"):
+        tasks.ContactForce("LF_foot", None)
+    with pytest.raises(wbc.WbcError, match="name each axis once"):
+        tasks.ContactForce("LF_foot", (0, 0, 1), "zz")
     with pytest.raises(wbc.WbcError, match="kp and kd must be numbers"):
         tasks.ContactMotion(wbc.Gains(kp=np.ones(3)))
     for options, words in (
@@ -164,6 +168,9 @@ def test_mistakes_are_named() -> None:
         ({"minimum": 5.0, "maximum": 1.0}, "minimum <= maximum"),
         ({"normal": (0, 0, 0)}, "direction"),
         ({"normal": (0, 1)}, "direction"),
+        ({"normal": "up"}, "normal = 'up' is not an array"),
+        ({"minimum": np.inf}, "minimum <= maximum"),
+        ({"on": "LF_foot"}, "can't touch itself"),
     ):
         with pytest.raises(wbc.WbcError, match=f"LF_foot.*{words}"):
             wbc.PointContact("LF_foot", **options)
@@ -171,6 +178,7 @@ def test_mistakes_are_named() -> None:
         (((0, 0), (1, 0)), "three or more"),
         (((0, 0), (1, 0), (2, 0)), "on a line"),
         ((), "corners"),
+        (((0, 0), (1,)), "not an array"),
     ):
         with pytest.raises(wbc.WbcError, match=words):
             wbc.SurfaceContact("LF_foot", corners=corners)

@@ -164,6 +164,7 @@ def test_targets_offsets_axes_and_gains_are_copied() -> None:
     ("options", "words"),
     [
         ({"axes": "xyq"}, "no axis 'q'"),
+        ({"axes": "positon"}, "did you mean 'position'"),
         ({"axes": ("x", "x")}, "once"),
         ({"axes": ()}, "at least one"),
         ({"axes_in": "wrld"}, "did you mean 'world'"),
@@ -172,6 +173,9 @@ def test_targets_offsets_axes_and_gains_are_copied() -> None:
         ({"target": np.ones(3)}, r"\(4, 4\)"),
         ({"target": np.full((4, 4), np.nan)}, "finite"),
         ({"target": "there"}, "not an array"),
+        ({"target": np.ones((4, 4))}, "not a rotation matrix"),
+        ({"axes_in": [[1.0], [2.0, 3.0]]}, "axes_in = .* is not an array"),
+        ({"gains": 3.0}, r"gains = 3.0 must be wbc\.Gains"),
         ({"velocity": np.ones(3)}, r"velocity .*\(6,\)"),
         ({"gains": wbc.Gains(kp=np.ones(4))}, "kp has 4 values"),
         ({"weight": -1.0}, "weight"),
@@ -182,6 +186,15 @@ def test_mistakes_are_named(options: dict, words: str) -> None:
     with pytest.raises(wbc.WbcError, match=words) as caught:
         tasks.EndEffectorAcceleration("tool", **options)
     assert "tool" in str(caught.value) or "axes_in" in str(caught.value)
+
+
+def test_a_moving_target_that_does_not_turn_is_named() -> None:
+    robot = wbc.load("arm", "numpy")
+    robot.update(robot.neutral())
+    task = tasks.EndEffectorAcceleration("tool", lambda t: np.ones((4, 4)))
+    with pytest.raises(wbc.WbcError, match=r"tool: the rotation in target at t = 0 is not a rotation matrix"):
+        task.matrices(robot, wbc.Variables(robot))
+    tasks.EndEffectorAcceleration("tool", np.ones((4, 4)), axes="position").matrices(robot, wbc.Variables(robot))
 
 
 def test_bad_impedances_are_named() -> None:

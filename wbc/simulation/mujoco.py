@@ -160,6 +160,7 @@ def _on_a_floor(tree: Tree, friction: float) -> Any:  # noqa: ANN401
     spec.option.timestep = 1e-3
     spec.option.integrator = mujoco.mjtIntegrator.mjINT_IMPLICITFAST
     spec.option.cone = mujoco.mjtCone.mjCONE_ELLIPTIC
+    spec.option.impratio = 100.0  # friction as stiff as the ground: with less, feet that are pressed sideways creep
     if model.floating:
         floor = spec.worldbody.add_geom(type=mujoco.mjtGeom.mjGEOM_PLANE, size=[20.0, 20.0, 0.1], name="floor")
         floor.friction = [friction, 0.005, 0.0001]

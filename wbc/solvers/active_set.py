@@ -18,6 +18,7 @@ import numpy as np
 from wbc.arrays import Array, IntArray
 from wbc.solvers.answer import Pulls, Sides
 from wbc.solvers.elimination import Factor, eliminate
+from wbc.solvers.prediction import projected
 
 Rows: TypeAlias = tuple[Array, Array, Array, "slice | IntArray"]
 """The held rows of a level: the rows, what they are held at, their norms, and where they stand in the block."""
@@ -412,5 +413,6 @@ def nearest(A: Array, lower: Array, upper: Array, x: Array, rank_tolerance: floa
         rank_tolerance: see `elimination.RANK_TOLERANCE`.
     """
     search = Search(A, lower, upper, [0, len(A)], rank_tolerance)
-    search.run(x, x, [], 100 + 4 * len(A), np.inf)
+    held, start = projected(A, lower, upper, x)
+    search.run(x, start, held, 100 + 4 * len(A), np.inf)
     return search.x

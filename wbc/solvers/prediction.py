@@ -21,6 +21,9 @@ _HUGE = 1e30
 _INFEASIBLE = -1
 """DAQP's word for constraints that can't all hold."""
 
+_EQUAL = 5
+"""DAQP's mark of an equality."""
+
 _SOFT = 8
 """DAQP's mark of a constraint that may be violated at a price."""
 
@@ -87,3 +90,29 @@ class Predictor:
             return None
         multipliers = info["lam"]
         return [(int(at[row]), 1 if multipliers[row] > 0.0 else -1) for row in multipliers.nonzero()[0].tolist()], x
+
+
+def projected(A: Array, lower: Array, upper: Array, x: Array) -> tuple[list[tuple[int, int]], Array]:
+    """Rows that are likely to be active where a point is moved as little as it takes to keep rows, and that point.
+
+    Args:
+        A: shape (m, n).
+        lower: shape (m,).
+        upper: shape (m,).
+        x: the point, shape (n,).
+
+    Returns:
+        Pairs (row, -1 lower or +1 upper) of inequalities, and x; none, and x itself, where no point keeps all rows.
+    """
+    if not len(A):
+        return [], x
+    equal = lower == upper
+    high, low = np.minimum(upper, _HUGE), np.maximum(lower, -_HUGE)
+    if not abs(float(x.sum() + high.sum() + low.sum())) < np.inf:
+        return [], x
+    sense = np.where(equal, _EQUAL, 0).astype(np.int32)
+    found, _, flag, info = daqp.solve(np.eye(len(x)), -x, np.ascontiguousarray(A), high, low, sense)
+    if flag < 1:
+        return [], x
+    multipliers = np.where(equal, 0.0, info["lam"])
+    return [(int(row), 1 if multipliers[row] > 0.0 else -1) for row in multipliers.nonzero()[0]], np.array(found)

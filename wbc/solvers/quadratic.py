@@ -13,7 +13,11 @@ from wbc.errors import WbcError, unknown_name
 
 _ACCURATE: dict[str, dict[str, Any]] = {
     "clarabel": {"tol_feas": 1e-10, "tol_gap_abs": 1e-10, "tol_gap_rel": 1e-10},
-    "osqp": {"eps_abs": 1e-8, "eps_rel": 1e-8, "max_iter": 20000, "polishing": True},
+    "osqp": {
+        "eps_abs": 1e-8,
+        "eps_rel": 1e-8,
+        "max_iter": 20000,
+    },  # not polished: it would print, and that is done here
     "piqp": {"eps_abs": 1e-9, "eps_rel": 1e-9},
     "scs": {"eps_abs": 1e-8, "eps_rel": 1e-8},
 }

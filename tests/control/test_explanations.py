@@ -1,0 +1,97 @@
+"""What is blamed does block: without it the task is met better, and without the rest it is not."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+
+import tasks
+import wbc
+from tests.control.scenes import contacts, controller
+
+PUSHED = np.eye(18)[1] * 0.3
+"""A quadruped's base that moves to the left at 0.3 m/s."""
+
+
+def pushed(solver: str = "hierarchical-qp", loose: tuple[str, ...] = (), **options: float):
+    """The stack of the README in the README's push; some feet have friction without end."""
+    robot = wbc.load("quadruped", "numpy")
+    feet = [wbc.PointContact(foot, 50.0 if foot in loose else 0.6) for foot in robot.model.feet]
+    limits = tasks.TorqueLimits(**options) + tasks.FrictionCones() + tasks.ContactMotion()
+    base, posture = tasks.EndEffectorAcceleration("base", gains=wbc.Gains(3.0)), tasks.JointAcceleration()
+    stack = wbc.Stack(tasks.EquationOfMotion() / limits / base / posture / tasks.TorqueMinimization(), contacts=feet)
+    ours = controller(robot, stack, solver)
+    ours.step(robot.model.nominal, np.zeros(18))
+    return ours.step(robot.model.nominal, PUSHED, 1e-3)
+
+
+def blamed(text: str, task: str) -> str:
+    """What holds a task back, as the explanation says."""
+    found = re.search(rf"  {task}: missed.*\n     held back by (.*)", text)
+    assert found is not None, text
+    return found[1]
+
+
+@pytest.mark.parametrize("solver", ["hierarchical-qp", "sequential-qp", "weighted-qp"])
+def test_what_is_blamed_blocks_and_what_is_not_does_not(solver: str) -> None:
+    solution = pushed(solver)
+    told = blamed(solution.explain(), "base")
+    assert told.startswith("friction cones (friction of")
+    feet = [foot for foot in ("LF_foot", "RF_foot", "LH_foot", "RH_foot") if foot in told]
+    assert feet
+    assert pushed(solver, loose=tuple(feet)).levels[2].cost < 0.998 * solution.levels[2].cost
+    assert "torque limits" not in told
+    assert np.isclose(pushed(solver, scale=10.0).levels[2].cost, solution.levels[2].cost, rtol=1e-6)
+
+
+def test_each_is_named_once_and_nobody_is_held_back_by_himself() -> None:
+    text = pushed().explain()
+    assert text.count("friction of") > 0
+    for line in text.splitlines():
+        if "held back by" in line:
+            names = re.findall(r"friction of \w+", line)
+            assert len(names) == len(set(names)), line
+    assert blamed(text, "posture") == "contact motion, base"
+
+
+def test_limits_that_do_not_bind_are_not_blamed() -> None:
+    """Joint limits beside a task that is missed, with room to spare."""
+    robot = wbc.load("quadruped", "numpy")
+    fly = tasks.EndEffectorAcceleration("base", acceleration=(0, 0, 1.0, 0, 0, 0), axes="z", name="fly")
+    levels = tasks.EquationOfMotion() / tasks.ContactMotion() / tasks.EndEffectorAcceleration("base")
+    stack = wbc.Stack(levels / (fly + tasks.JointLimits()), contacts=contacts(robot))
+    text = controller(robot, stack, "hierarchical-qp").step(robot.model.nominal, np.zeros(18)).explain()
+    assert "joint limits" not in blamed(text, "fly")
+    assert blamed(text, "fly").split(", ")[0] == "base"
+
+
+def test_rows_that_contradict_each_other_and_rows_that_nothing_can_change() -> None:
+    robot = wbc.load("arm", "numpy")
+    pick = np.array([0, 0])
+    torn = tasks.Rows(wbc.Rows.equal([1.0, -1.0], acceleration=pick), name="torn")
+    idle = tasks.Rows(wbc.Rows.equal([1.0], acceleration=np.zeros((1, 7))), name="idle")
+    vain = tasks.JointAcceleration(acceleration=np.ones(7), gains=wbc.Gains(kp=0.0, kd=0.0), name="vain", weight=0.0)
+    stack = wbc.Stack(tasks.EquationOfMotion() / torn / idle / vain / tasks.AccelerationMinimization())
+    text = controller(robot, stack, "hierarchical-qp").step(np.zeros(7), np.zeros(7)).explain()
+    assert blamed(text, "torn") == "itself: its rows contradict each other"
+    assert blamed(text, "vain") == "nobody: it has no weight"
+    assert blamed(text, "idle") == "physics: nothing can change it"
+
+
+def test_rows_are_called_by_joints_and_axes() -> None:
+    robot = wbc.load("humanoid", "numpy")
+    soles = robot.model.soles
+    feet = [wbc.SurfaceContact(foot, 0.6, soles[foot], forces="corners") for foot in robot.model.feet]
+    stack = wbc.Stack(
+        tasks.EquationOfMotion()
+        / tasks.ContactMotion()
+        / (tasks.ForceMinimization() + tasks.AccelerationMinimization()),
+        contacts=feet,
+    )
+    robot.update(robot.model.nominal, np.zeros(robot.nv))
+    variables = wbc.Variables(robot, feet)
+    forces, moves = (stack[name].row_names(robot, variables) for name in ("least force", "least acceleration"))
+    assert len(forces) == variables.nf and forces[4] == "y at corner 1 of left_foot"
+    assert len(moves) == robot.nv and moves[2] == "z of base" and moves[6] == robot.joint_names[0]
