@@ -10,7 +10,7 @@ from wbc.arrays import Array
 from wbc.certificate import actuator_names
 from wbc.contact import Contact
 from wbc.dynamics import Dynamics
-from wbc.errors import WbcError
+from wbc.errors import WbcError, number
 from wbc.problem import Rows, Variables
 from wbc.task import Task
 
@@ -37,9 +37,8 @@ class TorqueLimits(Task):
         self, scale: float = 1.0, rate: float | None = None, name: str | None = None, weight: float = 1.0
     ) -> None:
         super().__init__("torque limits" if name is None else name, weight)
-        if not scale > 0 or (rate is not None and not rate > 0):
-            raise WbcError(f"{self.name}: scale = {scale} and rate = {rate} must be positive")
-        self.scale, self.rate = float(scale), rate
+        self.scale = number(scale, f"{self.name}: scale", above=True)
+        self.rate = None if rate is None else number(rate, f"{self.name}: rate", above=True)
         self._constant: tuple[object, Rows] | None = None
 
     def rows(self, robot: Dynamics, variables: Variables) -> Rows:
@@ -96,13 +95,11 @@ class JointLimits(Task):
         weight: float = 1.0,
     ) -> None:
         super().__init__("joint limits" if name is None else name, weight)
-        if not (0 < braking <= greatest and margin >= 0 and speed_scale > 0 and return_hz > 0):
-            raise WbcError(
-                f"{self.name}: needs 0 < braking <= greatest, margin >= 0, speed_scale > 0, return_hz > 0, not "
-                f"{braking}, {greatest}, {margin}, {speed_scale}, {return_hz}"
-            )
-        self.braking, self.greatest, self.margin, self.speed_scale = braking, greatest, margin, speed_scale
-        self._omega = 2 * np.pi * return_hz
+        self.braking = number(braking, f"{self.name}: braking", above=True)
+        self.greatest = number(greatest, f"{self.name}: greatest", low=self.braking)
+        self.margin = number(margin, f"{self.name}: margin", high=1e6)
+        self.speed_scale = number(speed_scale, f"{self.name}: speed_scale", above=True)
+        self._omega = 2 * np.pi * number(return_hz, f"{self.name}: return_hz", high=1e3, above=True)
         self._found_for: object = None
 
     def _find(self, robot: Dynamics) -> None:

@@ -85,7 +85,7 @@ def test_activations_for_those_who_ramp_themselves(robot) -> None:
     support.activate("LF_foot", 1.0)  # ends the ramp
     assert tick(support, 1.5, robot)["LF_foot"] == 200.0
     for bad in (-0.1, 1.1, np.nan):
-        with pytest.raises(wbc.WbcError, match="from 0 to 1"):
+        with pytest.raises(wbc.WbcError, match="0 or more, 1 at the most"):
             support.activate("LF_foot", bad)
 
 

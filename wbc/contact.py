@@ -10,7 +10,7 @@ import numpy as np
 
 from wbc.arrays import Array, ArrayLike, numbers
 from wbc.dynamics.base import Dynamics
-from wbc.errors import WbcError, show
+from wbc.errors import WbcError, number, show
 from wbc.geometry import so3
 from wbc.wrench_cone import force_cone, wrench_cone
 
@@ -46,16 +46,15 @@ class Contact(ABC):
     ) -> None:
         self.frame, self.on = frame, on
         self.name = frame if name is None else name
-        if not (isinstance(friction, int | float | np.floating) and 0 <= friction < math.inf):
-            raise WbcError(f"contact {self.name!r}: friction = {show(friction)} must be a number, zero or more")
-        if not (0 <= minimum <= maximum and minimum < math.inf):
-            raise WbcError(f"contact {self.name!r}: 0 <= minimum <= maximum does not hold: {minimum}, {maximum}")
+        whose = f"contact {self.name!r}"
+        self.friction = number(friction, f"{whose}: friction", high=1e6)
+        self.minimum = number(minimum, f"{whose}: minimum", high=1e12)
+        self.maximum = number(maximum, f"{whose}: maximum", low=self.minimum)
         if on == frame:
             raise WbcError(f"contact {self.name!r}: frame {frame!r} can't touch itself; on= is another body's frame")
         direction = numbers(normal, f"contact {self.name!r}: normal")
         if direction.shape != (3,) or not np.isfinite(direction).all() or not direction.any():
             raise WbcError(f"contact {self.name!r}: normal = {show(normal)} must be a direction, three numbers")
-        self.friction, self.minimum, self.maximum = float(friction), float(minimum), float(maximum)
         self.normal: Array = direction / np.linalg.norm(direction)
         self.normal.flags.writeable = False
 

@@ -15,7 +15,7 @@ import numpy as np
 from wbc.arrays import Array, ArrayLike
 from wbc.assembly import Assembly, Part
 from wbc.dynamics.base import Dynamics
-from wbc.errors import WbcError, WbcWarning, show, unknown_name
+from wbc.errors import WbcError, WbcWarning, number, show, unknown_name
 from wbc.fallback import fallback_torque
 from wbc.metric import LeastTorqueByInverseMass
 from wbc.problem import Variables
@@ -60,9 +60,9 @@ class Controller:
             raise WbcError(
                 f"a controller needs a wbc.Stack, not {show(stack)}; wrap the tasks: wbc.Stack(tasks, contacts)"
             )
-        if not 0 < period < np.inf or (deadline is not None and not deadline > 0):
-            raise WbcError(f"period = {period} and deadline = {deadline} must be positive times in s")
-        self.robot, self.stack, self.period, self.deadline = robot.copy(), stack, float(period), deadline
+        self.robot, self.stack = robot.copy(), stack
+        self.period = number(period, "the control period, s,", high=1e3, above=True)
+        self.deadline = None if deadline is None else number(deadline, "the deadline, s,", above=True)
         self.solver = make_solver(solver) if isinstance(solver, str) else solver
         if not callable(getattr(self.solver, "solve", None)):
             raise WbcError(f"solver = {show(solver)} has no solve(levels)")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import difflib
 import itertools
+import math
+import numbers
 import reprlib
 from collections.abc import Iterable
 
@@ -52,3 +54,22 @@ def unknown_name(kind: str, name: object, known: Iterable[str]) -> WbcError:
             message += f"; did you mean {show(lowered[near[0]])}?"
     shown = ", ".join(show(candidate) for candidate in names[:24]) + (", ..." if len(names) > 24 else "")
     return WbcError(f"{message} (there {'is' if len(names) == 1 else 'are'}: {shown or 'none'})")
+
+
+def number(value: object, what: str, low: float = 0.0, high: float = math.inf, *, above: bool = False) -> float:
+    """A number that was checked.
+
+    Args:
+        value: what was given.
+        what: it is for, as it stands at the start of the message.
+        low: least value.
+        high: greatest value.
+        above: whether it must be more than `low`.
+    """
+    plain = isinstance(value, numbers.Real) and not isinstance(value, bool)
+    found = float(value) if plain else math.nan  # type: ignore[arg-type]  # it is real
+    if not (low < found if above else low <= found) or not found <= high:
+        least = f"more than {low:g}" if above else f"{low:g} or more"
+        most = "" if high >= 1e6 else f", {high:g} at the most"
+        raise WbcError(f"{what} = {show(value)} must be a number, {least}{most}")
+    return found

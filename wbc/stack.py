@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from wbc.contact import Contact
-from wbc.errors import WbcError, WbcWarning, show, unknown_name
+from wbc.errors import WbcError, WbcWarning, number, show, unknown_name
 from wbc.support import ROUNDING, Support
 from wbc.task import Task
 
@@ -94,6 +94,8 @@ class Stack:
             self._named[task.name] = task
 
     def _check(self) -> None:
+        if sum(task.physics for task in self) > 1:
+            raise WbcError("the stack has two equations of motion; one robot has one")
         if not any(task.physics for task in self):
             raise WbcError(
                 "the stack has no equation of motion; without it nothing ties torques to accelerations: put "
@@ -184,8 +186,8 @@ class Stack:
         task = self[name]
         if task.physics:
             raise WbcError(f"{name!r} can't be switched or weighted: physics holds always")
-        if not 0 <= target < math.inf or not 0 <= duration < math.inf:
-            raise WbcError(f"{what} and duration of {name!r} must be zero or more, not {target} and {duration}")
+        target = number(target, f"the {what} of {name!r}", high=1e12)
+        duration = number(duration, f"the duration for {name!r}, s,", high=1e9)
         start = task.weight if what == "weight" else self.presence(name)
         under_way = self._fades.get(f"{what} {name}")
         if (start == target) if under_way is None else (under_way[1], under_way[3]) == (target, duration):
@@ -258,9 +260,9 @@ class Stack:
             rows: by task, how many equations and inequalities it has now (the controller knows).
         """
         lines = []
-        for number, level in enumerate(self.levels):
+        for priority, level in enumerate(self.levels):
             for position, task in enumerate(level):
-                head = f"{number}" if position == 0 else ""
+                head = f"{priority}" if position == 0 else ""
                 counts = ""
                 if rows and task.name in rows:
                     equations, inequalities = rows[task.name]

@@ -11,7 +11,7 @@ import numpy as np
 from wbc.arrays import Array
 from wbc.contact import Contact
 from wbc.dynamics.base import Dynamics
-from wbc.errors import WbcError, show, unknown_name
+from wbc.errors import WbcError, number, show, unknown_name
 
 ROUNDING = 1e-9
 """A ramp that ends within so many seconds has ended: 1.2 - 1.0 is less than 0.2."""
@@ -81,8 +81,7 @@ class Support:
             contact: its name.
             activation: 1 bears what it must, 0 is open, between is a ceiling of that share of the robot's weight.
         """
-        if not 0.0 <= activation <= 1.0:
-            raise WbcError(f"activation of {contact!r} = {show(activation)} must be from 0 to 1")
+        activation = number(activation, f"the activation of {contact!r}", high=1.0)
         for name in self._named(contact):
             state = self._states[name]
             self._moving.discard(name)
@@ -108,8 +107,7 @@ class Support:
         self._ramp(contacts, 0.0, duration)
 
     def _ramp(self, contacts: str | Iterable[str], target: float, duration: float) -> None:
-        if not 0.0 <= duration < math.inf:
-            raise WbcError(f"duration = {show(duration)} must be zero or more, in s")
+        duration = number(duration, "the duration, s,", high=1e9)
         for name in self._named(contacts):
             state = self._states[name]
             if state.target == target and (name in self._moving or state.activation == target):

@@ -329,3 +329,22 @@ def test_forces_at_corners_and_wrenches_are_the_same_controller() -> None:
         states = [moving_state(robot, rng, 0.03, 0.3) for _ in range(10)]
         torques.append([ours.step(q, v, 1e-3 * tick).torque for tick, (q, v) in enumerate(states)])
     assert np.allclose(torques[0], torques[1], atol=1e-7)
+
+
+def test_numbers_that_are_none_are_named() -> None:
+    robot = wbc.load("arm", "numpy")
+    stack = wbc.Stack(tasks.EquationOfMotion() / tasks.JointAcceleration())
+    for make, message in [
+        (
+            lambda: wbc.Controller(robot, stack, period="1 ms"),
+            "the control period, s, = '1 ms' must be a number, more than 0",
+        ),
+        (lambda: wbc.Controller(robot, stack, deadline=-1), "the deadline, s, = -1 must be a number, more than 0"),
+        (lambda: tasks.TorqueLimits(scale="all"), "torque limits: scale = 'all' must be a number"),
+        (lambda: tasks.JointLimits(braking=5.0, greatest=1.0), "greatest = 1.0 must be a number, 5 or more"),
+        (lambda: wbc.PointContact("tool", friction="high"), "contact 'tool': friction = 'high' must be a number"),
+        (lambda: stack.fade("posture", 1.0, "soon"), "the duration for 'posture', s, = 'soon' must be a number"),
+        (lambda: wbc.Stack(tasks.EquationOfMotion() / tasks.EquationOfMotion()), "two equations of motion"),
+    ]:
+        with pytest.raises(WbcError, match=message):
+            make()

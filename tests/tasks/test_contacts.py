@@ -165,11 +165,11 @@ def test_mistakes_are_named() -> None:
     for options, words in (
         ({"friction": -0.1}, "friction"),
         ({"friction": np.inf}, "friction"),
-        ({"minimum": 5.0, "maximum": 1.0}, "minimum <= maximum"),
+        ({"minimum": 5.0, "maximum": 1.0}, "maximum = 1.0 must be a number, 5 or more"),
         ({"normal": (0, 0, 0)}, "direction"),
         ({"normal": (0, 1)}, "direction"),
         ({"normal": "up"}, "normal = 'up' is not an array"),
-        ({"minimum": np.inf}, "minimum <= maximum"),
+        ({"minimum": np.inf}, "maximum = 1.0 must be a number, 5 or more"),
         ({"on": "LF_foot"}, "can't touch itself"),
     ):
         with pytest.raises(wbc.WbcError, match=f"LF_foot.*{words}"):
