@@ -18,7 +18,7 @@ from wbc.task import Task
 from wbc.threads import single_threaded
 
 if TYPE_CHECKING:
-    from wbc.simulation import Log, MujocoSimulator, Push, read_log, run
+    from wbc.simulation import Log, MujocoSimulator, Push, Simulator, read_log, run
 
 __version__ = "0.1.0"
 
@@ -40,6 +40,7 @@ __all__ = [
     "Push",
     "Rows",
     "Shape",
+    "Simulator",
     "Solution",
     "Stack",
     "SurfaceContact",
@@ -56,7 +57,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401  simulation is imported when it is asked for
-    if name in ("Log", "MujocoSimulator", "Push", "read_log", "run"):
+    if name in ("Log", "MujocoSimulator", "Push", "Simulator", "read_log", "run"):
         from wbc import simulation
 
         return getattr(simulation, name)

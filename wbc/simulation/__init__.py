@@ -4,15 +4,31 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from wbc.simulation.builtin import Simulator
 from wbc.simulation.log import Log, read_log
 from wbc.simulation.loop import Push, run
 from wbc.simulation.plant import Plant
+from wbc.simulation.realism import Noise, Realistic, make_wrong_plant, with_mass_error
 from wbc.simulation.scene import Scene, make_plant
 
 if TYPE_CHECKING:
     from wbc.simulation.mujoco import MujocoSimulator
 
-__all__ = ["Log", "MujocoSimulator", "Plant", "Push", "Scene", "make_plant", "read_log", "run"]
+__all__ = [
+    "Log",
+    "MujocoSimulator",
+    "Noise",
+    "Plant",
+    "Push",
+    "Realistic",
+    "Scene",
+    "Simulator",
+    "make_plant",
+    "make_wrong_plant",
+    "read_log",
+    "run",
+    "with_mass_error",
+]
 
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401  imported when it is asked for: it needs MuJoCo
