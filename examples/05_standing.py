@@ -1,0 +1,106 @@
+"""A quadruped stands, moves its base about, and is pushed from all sides with 30 % of its weight.
+
+Physics first, then what can't be traded (torque limits, friction, feet on the ground), then the base, then the posture.
+When a push is more than friction and base motion together allow, the stack says which of them gives way: the base.
+"""
+
+from pathlib import Path
+
+import matplotlib
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt
+import numpy as np
+
+import tasks
+import wbc
+from wbc.drawing import draw
+from wbc.geometry import quaternion, so3
+from wbc.simulation import Push, Scene
+from wbc.simulation.realism import make_wrong_plant
+
+STAND, MOVE = 2.0, 6.0  # s: until when it stands still, and until when it moves its base
+DIRECTIONS = {"front": (1, 0, 0), "left": (0, 1, 0), "back": (-1, 0, 0), "right": (0, -1, 0)}
+
+
+def scene(backend="auto", solver="hierarchical-qp", simulator="mujoco", mass_factor=1.0, share=0.3):
+    """Standing, moving, four pushes; by `mass_factor` the plant is heavier than the controller knows."""
+    robot = wbc.load("quadruped", backend)
+    robot.update(robot.model.nominal)
+    home = robot.pose("base").copy()
+
+    def loop(t):  # in all six directions; it begins and ends at rest
+        s = np.clip((t - STAND) / (MOVE - STAND), 0.0, 1.0)
+        wave, turn = np.sin(2 * np.pi * s) * np.sin(np.pi * s), np.sin(np.pi * s) ** 2
+        T = home.copy()
+        T[:3, 3] += [0.04 * wave, 0.05 * turn, -0.06 * turn]
+        T[:3, :3] = so3.exp([0.12 * wave, 0.10 * turn, 0.15 * wave]) @ home[:3, :3]
+        return T
+
+    def base(t, h=1e-3):  # with velocity and acceleration by differences, so that nothing lags behind
+        before, now, after = loop(t - h), loop(t), loop(t + h)
+        come = np.append(now[:3, 3] - before[:3, 3], so3.log(now[:3, :3] @ before[:3, :3].T)) / h
+        go = np.append(after[:3, 3] - now[:3, 3], so3.log(after[:3, :3] @ now[:3, :3].T)) / h
+        return now, (come + go) / 2, (go - come) / h
+
+    # A foot on soft ground creeps a little under load. It is not pulled back (kp = 0): that would move the base.
+    still = tasks.ContactMotion(wbc.Gains(kp=0.0, kd=20.0))
+    stack = wbc.Stack(
+        tasks.EquationOfMotion()
+        / (tasks.TorqueLimits() + tasks.FrictionCones() + still)
+        / tasks.EndEffectorAcceleration("base", base, wbc.Gains(3.0))
+        / tasks.JointAcceleration(gains=wbc.Gains(1.5))
+        / tasks.TorqueMinimization(),
+        contacts=[wbc.PointContact(foot, friction=0.6) for foot in robot.model.feet],
+    )
+    plant = make_wrong_plant(robot, simulator, mass=mass_factor)
+    force = share * 9.81 * plant.model.mass
+    pushes = [
+        Push("base", tuple(force * np.array(way)), MOVE + 1.0 + 2.0 * number, 0.2)
+        for number, way in enumerate(DIRECTIONS.values())
+    ]
+    return Scene(wbc.Controller(robot, stack, solver), plant, MOVE + 9.0, None, pushes)
+
+
+def main(duration=None, out="out"):
+    """Runs it, right and wrong about the masses."""
+    figure = plt.figure(figsize=(14, 5))
+    drawing = figure.add_axes((0.0, 0.0, 0.33, 0.95), projection="3d")
+    upper, middle, lower = (figure.add_axes((0.39, bottom, 0.46, 0.22)) for bottom in (0.72, 0.41, 0.1))
+    figures = {}
+    for factor, style in ((1.0, "-"), (1.1, "--")):
+        run = scene(mass_factor=factor)
+        log = run.run(duration)
+        wanted = [run.controller.stack["base"].target(t)[0] for t in log.time]
+        off = 1e3 * (log.q[:, :3] - [T[:3, 3] for T in wanted])
+        turned = [so3.log(quaternion.to_matrix(q[3:7]) @ T[:3, :3].T) for q, T in zip(log.q, wanted, strict=True)]
+        angle = np.degrees(np.linalg.norm(turned, axis=1))
+        name, still = f"masses {100 * (factor - 1):+.0f} %", log.time < STAND
+        for column, axis in enumerate("xyz"):
+            upper.plot(log.time, off[:, column], f"C{column}{style}", label=f"{axis}, {name}")
+        middle.plot(log.time, angle, f"k{style}", label=name)
+        lower.plot(log.time, log.cone_margin, f"C3{style}", label=f"cones, N, {factor - 1:+.0%}")
+        lower.plot(log.time, log.torque_margin, f"C0{style}", label=f"torques, N m, {factor - 1:+.0%}")
+        pushed = log.time > MOVE
+        figures[name] = {
+            "standing, mm": float(np.linalg.norm(off[still], axis=1).max()),
+            "standing, deg": float(angle[still].max()),
+            "pushed, mm": float(np.linalg.norm(off[pushed], axis=1).max(initial=0.0)),
+            "after, mm": float(np.linalg.norm(off[-1])),
+        }
+        print(f"{name}: {log.ended}; " + ", ".join(f"{what} {value:.2f}" for what, value in figures[name].items()))
+    draw(drawing, run.controller.robot, log.q[min(len(log) - 1, 4000)])  # halfway on its loop
+    for push in run.disturbances:
+        upper.axvspan(push.start, push.start + push.duration, color="0.85")
+    upper.set(title="base off its target, mm (grey: pushes with 30 % of the weight)", xlim=(0, log.time[-1]))
+    middle.set(title="base turned off its target, degrees", xlim=(0, log.time[-1]))
+    lower.set(title="margins of the command", xlabel="time, s", xlim=(0, log.time[-1]))
+    for axes in (upper, middle, lower):
+        axes.legend(fontsize=8, loc="upper left", bbox_to_anchor=(1.0, 1.0))
+    Path(out).mkdir(parents=True, exist_ok=True)
+    figure.savefig(Path(out) / f"{Path(__file__).stem}.png", dpi=80)
+    return figures
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,87 @@
+"""The controller's model is wrong, the loop is late, the sensors are noisy: what still holds.
+
+The same quadruped, stack and sideways push as ever; between controller and robot comes one fault after the other, and
+then several at once. Feedback covers for a model that is wrong; noise costs the motors, not the balance; and what comes
+too late for its gains makes the robot fall, which softer gains do not.
+"""
+
+from pathlib import Path
+
+import matplotlib
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt
+import numpy as np
+
+import tasks
+import wbc
+from wbc.simulation import Push, Scene
+from wbc.simulation.realism import Noise, Realistic, make_wrong_plant
+
+QUIET = Noise(3e-4, 0.02, 1e-3, 2e-3, 0.01, 0.01)  # encoders and a state estimator as good as today's
+LOUD = Noise(2e-3, 0.15, 5e-3, 1e-2, 0.05, 0.05)
+FAULTS = {  # mass of the robot against its model, friction of the floor, delay and lag of the torques (s), noise
+    "nothing": {},
+    "mass +10 %": {"mass": 1.1},
+    "mass +30 %": {"mass": 1.3},
+    "friction 0.25": {"friction": 0.25},  # 0.6 is what the controller counts on
+    "delay 5 ms": {"delay": 0.005},
+    "delay 50 ms": {"delay": 0.05},
+    "delay 50 ms, softer": {"delay": 0.05, "hz": 1.0},
+    "lag 5 ms": {"lag": 0.005},
+    "noise": {"noise": QUIET},
+    "much noise": {"noise": LOUD},
+    "all, moderate": {"mass": 1.1, "friction": 0.5, "delay": 0.002, "lag": 0.002, "noise": QUIET},
+    "all, softer": {"mass": 1.1, "friction": 0.5, "delay": 0.002, "lag": 0.002, "noise": QUIET, "hz": 1.5},
+}
+
+
+def scene(backend="auto", solver="hierarchical-qp", simulator="mujoco", hz=3.0, delay=0.0, lag=0.0, noise=None, **off):
+    """Standing, and a push to the left with 20 % of the weight; `hz` is that of the gains of the base."""
+    robot = wbc.load("quadruped", backend)
+    robot.update(robot.model.nominal)
+    stack = wbc.Stack(
+        tasks.EquationOfMotion()
+        / (tasks.TorqueLimits() + tasks.FrictionCones() + tasks.ContactMotion(wbc.Gains(kp=0.0, kd=20.0)))
+        / tasks.EndEffectorAcceleration("base", robot.pose("base"), wbc.Gains(hz))
+        / tasks.JointAcceleration(gains=wbc.Gains(1.5))
+        / tasks.TorqueMinimization(),
+        contacts=[wbc.PointContact(foot, friction=0.6) for foot in robot.model.feet],
+    )
+    ideal = make_wrong_plant(robot, simulator, **off)
+    push = Push("base", (0.0, 0.2 * 9.81 * robot.mass, 0.0), 1.0, 0.2)
+    return Scene(wbc.Controller(robot, stack, solver), Realistic(ideal, delay, lag, noise), 3.0, None, [push])
+
+
+def main(duration=None, out="out"):
+    """Runs all faults."""
+    figure, (left, middle, right) = plt.subplots(1, 3, figsize=(14, 5.5), layout="constrained")
+    figures = {}
+    for row, (name, fault) in enumerate(FAULTS.items()):
+        run = scene(**fault)
+        true = []  # the log has what the controller was told; where the robot is, the simulator knows
+        run.targets = lambda t, controller, plant=run.plant, true=true: true.append(plant.true_state)
+        log = run.run(duration)
+        base = 1e3 * (np.array([q[:3] for q, _ in true]) - run.controller.robot.model.nominal[:3])
+        shake = np.abs(np.diff(log.torque[len(log) // 10 :], axis=0)).mean()  # what a motor has to go through
+        worst, end = np.linalg.norm(base, axis=1).max(), np.linalg.norm(base[-1])
+        figures[name] = {"ended": log.ended, "worst": worst, "end": end, "shake": shake}
+        print(f"{name:>22}: {log.ended}; base off by {worst:.1f} mm at most, {end:.1f} mm at the end", end="; ")
+        print(f"torques jump by {shake:.3f} N m a tick")
+        color = f"C{row % 10}"
+        left.plot(log.time, np.clip(base[:, 1], -30, 30) - 30 * row, color)
+        for axes, value in ((middle, worst), (right, shake)):
+            axes.barh(-row, value, color=color, hatch=None if log.ended == "finished" else "//")
+            axes.text(value, -row, f" {value:.2g}" if log.ended == "finished" else f" {log.ended}", va="center")
+    left.axvspan(1.0, 1.2, color="0.9")
+    left.set(title="base, sideways (a line apart is 30 mm)", xlabel="time, s", yticks=-30 * np.arange(len(FAULTS)))
+    left.set_yticklabels(FAULTS)
+    middle.set(title="base off its place at most, mm", xscale="log", yticks=[], xlim=(1, 2000))
+    right.set(title="torques jump from tick to tick, N m (mean)", xscale="log", yticks=[], xlim=(1e-3, 50))
+    Path(out).mkdir(parents=True, exist_ok=True)
+    figure.savefig(Path(out) / f"{Path(__file__).stem}.png", dpi=80)
+    return figures
+
+
+if __name__ == "__main__":
+    main()

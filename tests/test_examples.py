@@ -1,0 +1,178 @@
+"""Every example runs and leaves its picture; the wipe and the standing quadruped reach their figures."""
+
+import importlib.util
+import itertools
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import wbc
+
+pytest.importorskip("mujoco")
+pytest.importorskip("matplotlib")
+
+FOLDER = Path(__file__).parents[1] / "examples"
+NAMES = sorted(path.stem for path in FOLDER.glob("[0-9][0-9]_*.py"))
+SHORT = 0.15  # s
+
+
+def example(number):
+    """The module of an example, by its number."""
+    path = next(FOLDER.glob(f"{number:02d}_*.py"))
+    spec = importlib.util.spec_from_file_location(f"example_{number:02d}", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_there_are_eleven():
+    assert [int(name[:2]) for name in NAMES] == list(range(1, 12))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_runs_and_draws(name, tmp_path, capsys):
+    example(int(name[:2])).main(duration=SHORT, out=str(tmp_path))
+    assert [path.name for path in tmp_path.iterdir()] == [f"{name}.png"]
+    picture = (tmp_path / f"{name}.png").read_bytes()
+    assert picture.startswith(b"\x89PNG")
+    assert len(picture) > 10_000
+    assert capsys.readouterr().out.strip()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_is_short(name):
+    lines = len((FOLDER / f"{name}.py").read_text().splitlines())
+    assert 40 <= lines <= 120
+
+
+@pytest.mark.parametrize("number", [1, 2, 3, 5, 9, 10, 11])
+@pytest.mark.parametrize("simulator", ["mujoco", "builtin"])
+def test_scene_takes_backend_solver_and_simulator(number, simulator):
+    made = example(number).scene(backend="numpy", solver="sequential-qp", simulator=simulator)
+    log = made.run(0.01)
+    assert made.controller.robot.name == "numpy"
+    assert log.ended == "finished"
+
+
+def test_multi_task_gives_the_printed_numbers():
+    module = example(1)
+    for way, x in module.velocities().items():
+        assert np.abs(x - module.PRINTED[way]).max() < 5.1e-4, way  # three decimals are printed
+
+
+# --- wiping -----------------------------------------------------------------------------------------------------------
+
+
+def wipe(error, duration):
+    """Force error (N) and path error (mm) after the first second, both rms, and the log."""
+    module = example(4)
+    scene = module.scene(table_error=error)
+    log, robot = scene.run(duration), scene.controller.robot
+    late = log.time >= 1.0
+    tool = []
+    for q in log.q[late]:
+        robot.update(q)
+        tool.append(robot.pose("tool")[:2, 3])
+    off = np.linalg.norm(np.array(tool) - [module.path(t)[0][:2] for t in log.time[late]], axis=1)
+    force = log.measured[late, 0, 2] - module.FORCE
+    return float(np.sqrt(np.mean(force**2))), 1e3 * float(np.sqrt(np.mean(off**2))), log
+
+
+def check_wipe(error, duration):
+    force, path, log = wipe(error, duration)
+    print(f"table {1e3 * error:+.0f} mm: force within {force:.3f} N rms, path within {path:.3f} mm rms")
+    assert log.ended == "finished"
+    assert set(log.status) == {"optimal"}
+    assert force < 1.0
+    assert path < 3.0
+
+
+@pytest.mark.parametrize("error", [-0.005, 0.005])
+def test_wiping(error):
+    check_wipe(error, 3.0)
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("error", [-0.005, 0.0, 0.005])
+def test_wiping_for_long(error):
+    check_wipe(error, 20.0)
+
+
+def test_wiping_with_a_stiff_height_fails():
+    """What the example is against: without it, the figures above would mean little."""
+    module = example(4)
+    log = module.scene(table_error=-0.005, stiff=True).run(1.5)
+    assert abs(log.measured[log.time >= 1.0, 0, 2]).max() == 0.0
+
+
+# --- standing ---------------------------------------------------------------------------------------------------------
+
+
+def drift(log):
+    """Of the base from its start: mm, and degrees."""
+    turned = 2 * np.arccos(np.clip(np.abs(log.q[:, 3:7] @ log.q[0, 3:7]), 0.0, 1.0))
+    return 1e3 * np.linalg.norm(log.q[:, :3] - log.q[0, :3], axis=1), np.degrees(turned)
+
+
+def stand(duration, mass_factor=1.0, share=0.0, way=(0, 0, 0), start=1.0):
+    """The scene of the example without its motion, and with one push."""
+    module = example(5)
+    module.STAND = 1e6  # it does not come to move
+    scene = module.scene(mass_factor=mass_factor)
+    push = wbc.Push("base", tuple(share * 9.81 * scene.plant.model.mass * np.array(way, float)), start, 0.2)
+    scene.disturbances = [push]
+    return scene.run(duration)
+
+
+def check_standing(duration):
+    log = stand(duration)
+    moved, turned = drift(log)
+    print(f"standing for {duration:g} s: base within {moved.max():.2f} mm and {turned.max():.3f}°")
+    assert log.ended == "finished"
+    assert moved.max() < 2.0
+    assert turned.max() < 0.2
+    assert log.cone_margin.min() > -1e-6
+    assert log.torque_margin.min() > -1e-6
+
+
+def check_push(way, mass_factor, until=2.7):
+    log = stand(until, mass_factor, 0.3, way, start=0.5)
+    before, after = log.q[log.time < 0.5][-1], log.q[-1]
+    moved, turned = drift(log)
+    back = 1e3 * np.linalg.norm(after[:3] - before[:3])
+    print(
+        f"push {way}, masses {mass_factor:g}: {moved.max():.1f} mm and {turned.max():.2f}° away, back to {back:.2f} mm"
+    )
+    assert log.ended == "finished"
+    assert 2.0 < moved.max() < 50.0  # it is a push that is felt
+    assert back < 2.0
+    assert np.abs(log.v[-1, :6]).max() < 0.02
+    assert log.cone_margin.min() > -1e-6
+    assert log.torque_margin.min() > -1e-6
+
+
+def test_standing():
+    check_standing(2.0)
+
+
+@pytest.mark.soak
+def test_standing_for_ten_seconds():
+    check_standing(10.0)
+
+
+@pytest.mark.parametrize("way", [(1, 0, 0), (0, -1, 0)])
+def test_recovers_from_a_push(way):
+    check_push(way, 1.0, 1.7)
+
+
+@pytest.mark.parametrize("mass_factor", [0.9, 1.1])
+def test_recovers_with_wrong_masses(mass_factor):
+    check_push((0, 1, 0), mass_factor, 1.7)
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize(("angle", "mass_factor"), list(itertools.product(range(0, 360, 45), [0.9, 1.0, 1.1])))
+def test_recovers_from_a_push_on_any_side(angle, mass_factor):
+    way = (*(float(round(f(np.radians(angle)), 6)) for f in (np.cos, np.sin)), 0.0)
+    check_push(way, mass_factor)
