@@ -10,6 +10,7 @@ from tasks.balance import CenterOfMass, CentroidalMomentum
 from tasks.contacts import ContactForce, ContactMotion, ForceMinimization, FrictionCones
 from tasks.custom import Rows
 from tasks.frame import CartesianImpedance, EndEffectorAcceleration
+from tasks.gait import Trot
 from tasks.joints import AccelerationMinimization, JointAcceleration, JointImpedance, TorqueMinimization
 from tasks.limits import JointLimits, TorqueLimits
 from tasks.physics import EquationOfMotion
@@ -31,4 +32,5 @@ __all__ = [
     "Rows",
     "TorqueLimits",
     "TorqueMinimization",
+    "Trot",
 ]
