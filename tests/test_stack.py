@@ -300,3 +300,13 @@ def test_rows_that_are_wrong_are_named() -> None:
         tasks.Rows(np.eye(3), name="mine")
     with pytest.raises(wbc.WbcError, match="mine: its function gave None"):
         tasks.Rows(lambda robot, variables: None, name="mine").matrices(robot, variables)
+
+
+def test_a_fade_asked_for_in_every_tick_still_ends() -> None:
+    stack = wbc.Stack(tasks.EquationOfMotion() / tasks.JointAcceleration())
+    for tick in range(60):
+        stack.switch_off("posture", duration=0.05)
+        stack.fade("posture", 3.0, duration=0.05)
+        stack.advance(1e-3 * tick)
+    assert stack.presence("posture") == 0.0
+    assert stack["posture"].weight == 3.0
