@@ -13,14 +13,17 @@ ROOT = Path(__file__).parents[1]
 
 
 def _seconds(statement: str) -> float:
-    """CPU time of a fresh interpreter that runs one statement: the least of several, for machines are shared."""
+    """CPU time of a fresh interpreter that runs one statement."""
     code = f"import time; start = time.process_time(); {statement}; print(time.process_time() - start)"
-    runs = [subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True) for _ in range(7)]
-    return min(float(run.stdout) for run in runs)
+    return float(subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True).stdout)
 
 
 def test_import_costs_little_more_than_numpy_and_scipy() -> None:
-    assert _seconds("import wbc, tasks") < 1.5 * _seconds("import numpy, scipy.linalg")
+    ours, theirs = [], []
+    for _ in range(10):  # in turn, and the least of each: machines are shared
+        ours.append(_seconds("import wbc, tasks"))
+        theirs.append(_seconds("import numpy, scipy.linalg"))
+    assert min(ours) < 1.5 * min(theirs)
 
 
 def test_import_brings_no_optional_package() -> None:

@@ -11,7 +11,6 @@ import numpy as np
 
 from wbc.arrays import Array
 from wbc.certificate import Certificate, certify
-from wbc.explanation import Blame, Outcome, explain
 from wbc.problem import Variables
 
 if TYPE_CHECKING:
@@ -233,6 +232,8 @@ class Solution:
 
     def explain(self) -> str:
         """What came of each level, and who holds whom back, as text for a person."""
+        from wbc.explanation import Blame, Outcome, explain  # few ticks are explained
+
         if self.status == "failed":
             return "failed: the torque is gravity compensation with damping, within the limits"
         head = "optimal: every inequality holds, every task is met as well as the ones above it allow"

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from wbc.dynamics.base import Dynamics
 from wbc.errors import WbcError, show, unknown_name
-from wbc.model import Model, markup, packaged_path, packaged_robots, read_urdf
+from wbc.model import Model, packaged_path, packaged_robots
 
 Backend = Literal["auto", "numpy", "pinocchio", "mujoco"]
 
@@ -59,6 +59,8 @@ def load(
 
 def _read(what: Any, floating: bool | None, passive: tuple[str, ...], strict: bool) -> tuple[Model, Any]:  # noqa: ANN401
     """The model of a robot, and the `MjModel` it came from if it came from one."""
+    from wbc.model.urdf import read_urdf  # imported when there is something to read
+
     if isinstance(what, (str, Path)):
         if str(what) in packaged_robots():
             return read_urdf(packaged_path(str(what)), floating=floating, passive=passive, strict=strict), None
@@ -124,6 +126,8 @@ def _is_file(path: Path) -> bool:
 
 def _is_mjcf(path: Path) -> bool:
     """Whether a file's first element is <mujoco>."""
+    from wbc.model import markup
+
     try:
         with path.open("rb") as file:
             return markup.root_tag(file.read(100_000)) == "mujoco"

@@ -19,21 +19,16 @@ At a singularity nothing is NaN: a conversion returns one of the answers (its do
 the pseudo-inverse.
 """
 
-from wbc.geometry import (
-    acceleration,
-    angle_axis,
-    euler,
-    inertia,
-    pose,
-    position,
-    quaternion,
-    rotation_vector,
-    so3,
-    twist,
-    wrench,
-)
+import importlib
+from types import ModuleType
+from typing import TYPE_CHECKING
+
+from wbc.geometry import angle_axis, euler, quaternion, rotation_vector, so3
 from wbc.geometry.convert import convert
 from wbc.geometry.so3 import exp, log, skew
+
+if TYPE_CHECKING:
+    from wbc.geometry import acceleration, inertia, pose, position, twist, wrench
 
 __all__ = [
     "acceleration",
@@ -52,3 +47,12 @@ __all__ = [
     "twist",
     "wrench",
 ]
+
+_LATER = ("acceleration", "inertia", "pose", "position", "twist", "wrench")
+
+
+def __getattr__(name: str) -> ModuleType:
+    """Modules that a controller has no use for are imported when they are asked for."""
+    if name in _LATER:
+        return importlib.import_module(f"wbc.geometry.{name}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,11 +1,15 @@
 """Robots as plain data, the files they are read from, and the robots that come with the package."""
 
+from typing import TYPE_CHECKING, Any
+
 from wbc.model.model import Model
 from wbc.model.packaged import packaged_path, packaged_robots
 from wbc.model.parts import Body, Frame, Joint, Limits, Shape
 from wbc.model.space import ConfigurationSpace
 from wbc.model.tree import Tree
-from wbc.model.urdf import read_urdf
+
+if TYPE_CHECKING:
+    from wbc.model.urdf import read_urdf
 
 __all__ = [
     "Body",
@@ -20,3 +24,11 @@ __all__ = [
     "packaged_robots",
     "read_urdf",
 ]
+
+
+def __getattr__(name: str) -> Any:  # noqa: ANN401  the reader is imported when there is something to read
+    if name == "read_urdf":
+        from wbc.model.urdf import read_urdf
+
+        return read_urdf
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
