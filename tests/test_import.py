@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import statistics
 import subprocess
 import sys
 import tomllib
@@ -19,11 +20,9 @@ def _seconds(statement: str) -> float:
 
 
 def test_import_costs_little_more_than_numpy_and_scipy() -> None:
-    ours, theirs = [], []
-    for _ in range(10):  # in turn, and the least of each: machines are shared
-        ours.append(_seconds("import wbc, tasks"))
-        theirs.append(_seconds("import numpy, scipy.linalg"))
-    assert min(ours) < 1.5 * min(theirs)
+    # the median of ratios taken in turn: machines are shared, and their clocks go up and down
+    ratios = [_seconds("import wbc, tasks") / _seconds("import numpy, scipy.linalg") for _ in range(11)]
+    assert statistics.median(ratios) < 1.5
 
 
 def test_import_brings_no_optional_package() -> None:

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
+import importlib
 from typing import TYPE_CHECKING, Any
 
 from wbc.contact import Contact, PointContact, SurfaceContact
-from wbc.controller import Controller
 from wbc.dynamics import Dynamics, load
 from wbc.errors import WbcError, WbcWarning
 from wbc.gains import Gains
 from wbc.model import Body, Frame, Joint, Limits, Model, Shape
 from wbc.problem import Rows, Variables
-from wbc.solution import Solution
-from wbc.solvers import Level
 from wbc.stack import Levels, Stack
 from wbc.task import Task
 from wbc.threads import single_threaded
 
 if TYPE_CHECKING:
+    from wbc import solvers as solvers
+    from wbc.controller import Controller
     from wbc.simulation import Log, MujocoSimulator, Push, Simulator, read_log, run
+    from wbc.solution import Solution
+    from wbc.solvers import Level
 
 __version__ = "0.1.0"
 
@@ -56,9 +58,23 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:  # noqa: ANN401  simulation is imported when it is asked for
-    if name in ("Log", "MujocoSimulator", "Push", "Simulator", "read_log", "run"):
-        from wbc import simulation
+_LATER = {
+    "Controller": "wbc.controller",
+    "Level": "wbc.solvers",
+    "Log": "wbc.simulation",
+    "MujocoSimulator": "wbc.simulation",
+    "Push": "wbc.simulation",
+    "Simulator": "wbc.simulation",
+    "Solution": "wbc.solution",
+    "read_log": "wbc.simulation",
+    "run": "wbc.simulation",
+}
+"""What is imported when it is asked for, and from where: describing a robot and its tasks needs none of it."""
 
-        return getattr(simulation, name)
+
+def __getattr__(name: str) -> Any:  # noqa: ANN401  of many kinds
+    if name in _LATER:
+        return getattr(importlib.import_module(_LATER[name]), name)
+    if name == "solvers":
+        return importlib.import_module("wbc.solvers")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
