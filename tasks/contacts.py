@@ -80,7 +80,7 @@ class FrictionCones(Task):
         same = self._laid_for is contacts
         if not same or not self._constant:
             self._fill(robot, variables)
-            self._laid_for, self._constant = contacts, all(contact.constant_cone for contact in contacts)
+            self._laid_for, self._constant = contacts, all(contact.plain for contact in contacts)
         if not same or not self._constant or self._rows is None or self._rows[0] != variables.ceilings:
             facets = len(self._matrix) - len(contacts)
             lower, upper = np.full(len(self._matrix), -np.inf), np.zeros(len(self._matrix))

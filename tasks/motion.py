@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from wbc.arrays import Array
+from wbc.arrays import Array, cross
 from wbc.dynamics import Dynamics
 from wbc.geometry import so3
 
@@ -63,8 +63,3 @@ def motion(robot: Dynamics, frame: str, offset: Array | None = None, relative_to
     turn = np.zeros((6, 6))
     turn[:3, :3] = turn[3:, 3:] = R.T
     return Motion(R.T @ r, R.T @ pose[:3, :3], turn @ J_r, turn @ bias_r, turn @ relative)
-
-
-def cross(a: Array, b: Array) -> Array:
-    """The product a × b of two vectors."""
-    return np.array([a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]])

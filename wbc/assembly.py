@@ -95,7 +95,6 @@ class Assembly:
         self._strict = strict
         self._deepest, self._patience, self._misses = -1, PATIENCE, 0
         self._checked: set[Task] = set()
-        self._ticks_since_guess = 0
         self._laid: dict[tuple[int, ...], tuple[Hierarchy, Array, Array, Array, dict[int, Array]]] = {}
 
     def parts(self, robot: Dynamics) -> list[Part]:
@@ -238,7 +237,7 @@ class Assembly:
             return False
         return answer.holds(self._deepest - self.top)
 
-    def learn(self, parts: list[Part], depth: int, answer: Answer | None) -> None:
+    def learn(self, parts: list[Part], depth: int, answer: Answer) -> None:
         """Chooses the depth of the next tick's elimination: less after two wrong guesses in a row, one level more after
         a while, or when all that the deeper guess is about holds now.
 
@@ -258,12 +257,10 @@ class Assembly:
             if self._patience <= 0 or self._would_hold(parts, depth + 1, answer):
                 self.depth, self._patience = self.depth + 1, PATIENCE
 
-    def _would_hold(self, parts: list[Part], depth: int, answer: Answer | None) -> bool:
+    def _would_hold(self, parts: list[Part], depth: int, answer: Answer) -> bool:
         """Whether the equations of so many levels, and all inequalities down to them, hold in an answer."""
         levels = sorted({part.level for part in parts if part.equation})
-        if answer is None or len(levels) < depth:
-            return False
-        return answer.status == "optimal" and answer.holds(levels[depth - 1] - self.top)
+        return len(levels) >= depth and answer.status == "optimal" and answer.holds(levels[depth - 1] - self.top)
 
 
 def _of_one_weight(parts: list[Part], level: int) -> bool:

@@ -98,10 +98,7 @@ class Contact(ABC):
         return [f"{'xyz'[k % 3]} at corner {k // 3} of {self.name}" for k in range(self.size)]
 
     plain = False
-    """Whether it is a point that touches the ground: computed with others of its kind at once."""
-
-    constant_cone = False
-    """Whether `cone` is the same in every state."""
+    """Whether it is a point on the ground: computed with others of its kind at once, and its cone never turns."""
 
     def _against(self, robot: Dynamics) -> tuple[Array, Array]:
         """Jacobian and bias of the frame's motion against what it touches: six rows, world axes."""
@@ -144,7 +141,7 @@ class PointContact(Contact):
         name: str | None = None,
     ) -> None:
         super().__init__(frame, friction, normal=normal, minimum=minimum, maximum=maximum, on=on, name=name)
-        self.constant_cone = self.plain = on is None
+        self.plain = on is None
         self._cones: dict[int, Array] = {}
 
     def motion(self, robot: Dynamics) -> tuple[Array, Array]:

@@ -81,8 +81,9 @@ class HierarchicalQP:
             np.sqrt(norms, out=norms)
         shape = (n, *starts)
         warm = self.warm_start and shape == self._shape
-        last = self._last if warm and self._lasting >= self._empty else []
-        trying = (self._lasting if warm and self._lasting >= self._empty else self._empty) > _WORTH_A_TRY
+        lasts = warm and self._lasting >= self._empty
+        last = self._last if lasts else []
+        trying = (self._lasting if lasts else self._empty) > _WORTH_A_TRY
         if trying and not last:
             free = solve_equations(A, lower, upper, norms, layout, self.rank_tolerance)
             if free is not None:

@@ -52,7 +52,7 @@ class WeightedQP:
         self.ratio, self.qp, self.rank_tolerance = float(ratio), qp, rank_tolerance
         self._quadratic = QuadraticProgram(qp)
         self._infeasible = False
-        self._roots_of: tuple[list[int], Array] = ([], np.zeros(0))
+        self._weights_of: tuple[list[int], Array] = ([], np.zeros(0))
 
     def solve(self, levels: Hierarchy | Sequence[LevelLike], *, validate: bool = True) -> Answer:
         """Solve a hierarchy.
@@ -112,7 +112,7 @@ class WeightedQP:
         equal = lower == upper
         if equal[:first].any() or not equal[first:].all():
             return None
-        roots = self._roots(starts)
+        roots = np.sqrt(self._weights(starts))
         if hierarchy.weights is not None:
             roots = roots * np.sqrt(hierarchy.weights[first:])
         B = A[first:] * roots[:, None]
@@ -132,12 +132,12 @@ class WeightedQP:
         side[held] = np.sign(multipliers[held])
         return x, side
 
-    def _roots(self, starts: list[int]) -> Array:
-        """The root of the weight of each row below level 0."""
-        if self._roots_of[0] != starts:
+    def _weights(self, starts: list[int]) -> Array:
+        """The weight of each row below level 0: that of its level."""
+        if self._weights_of[0] != starts:
             sizes = np.diff(starts[1:])
-            self._roots_of = starts.copy(), np.repeat(self.ratio ** (-0.5 * np.arange(len(sizes))), sizes)
-        return self._roots_of[1]
+            self._weights_of = starts.copy(), np.repeat(self.ratio ** -np.arange(float(len(sizes))), sizes)
+        return self._weights_of[1]
 
     def _merged(self, hierarchy: Hierarchy) -> Hierarchy:
         """Level 0, and all that is below it as one level with weights."""
@@ -146,8 +146,7 @@ class WeightedQP:
         first, last = hierarchy.starts[1], hierarchy.starts[-1]
         merged = Hierarchy([first, last - first], hierarchy.A.shape[1])
         weights = np.ones(last)
-        for level in range(1, len(hierarchy)):
-            weights[hierarchy.rows(level)] = self.ratio ** (1 - level)
+        weights[first:] = self._weights(hierarchy.starts)
         merged.A, merged.lower, merged.upper = hierarchy.A, hierarchy.lower, hierarchy.upper
         merged.weights = weights if hierarchy.weights is None else weights * hierarchy.weights
         merged.names = ["", ""]
