@@ -265,9 +265,16 @@ class Assembly:
 
 def _of_one_weight(parts: list[Part], level: int) -> bool:
     """Whether all equations of a level have the same weight, and it is not zero."""
-    weights = {part.task.weight for part in parts if part.equation and part.level == level}
-    plain = all(part.rows.weights is None for part in parts if part.level == level)
-    return plain and len(weights) == 1 and 0.0 not in weights
+    weight = None
+    for part in parts:
+        if part.level == level:
+            if part.rows.weights is not None:
+                return False
+            if part.equation:
+                if part.task.weight != weight and weight is not None:
+                    return False
+                weight = part.task.weight
+    return bool(weight)
 
 
 def _write(rows: Rows, blocks: tuple[Array, Array, Array], out: Array) -> None:

@@ -26,6 +26,9 @@ from wbc.solvers.answer import Answer
 from wbc.stack import Stack
 from wbc.task import Task
 
+ONE = np.ones(1)
+"""What the first column of X is multiplied by: x = x₀ + T z = X [1; z]."""
+
 
 class Controller:
     """Computes joint torques that make a robot do what a stack says.
@@ -136,7 +139,7 @@ class Controller:
             self._assembly.check(robot)  # names the task whose rows can't be used, if it was one
             raise
         solved = perf_counter()
-        x = X[:, 0] + X[:, 1:].dot(answer.x) if answer is not None else X[:, 0]
+        x = X[:, 0] if answer is None else X.dot(np.concatenate((ONE, answer.x)))
         failed = answer is None or answer.status == "failed" or not abs(float(x.dot(x))) < np.inf
         if failed:
             self._assembly.check(robot)

@@ -57,7 +57,7 @@ class Reduction:
         # a block of consecutive joints (the usual case) is a slice: a view, not a copy
         self._a, self._u = _slice(self._actuated), _slice(self._unactuated)
         self._ny = variables.nv + variables.nf
-        self._K: Array = np.empty((variables.nv, self._ny))
+        self._K: Array = np.empty((variables.nv, self._ny), order="F")
         self._room: dict[int, _Room] = {}
 
     def solve(self, M: Array, h: Array, Jc: Array, equations: list[Rows], ordered: bool = False) -> Array | None:
@@ -76,7 +76,7 @@ class Reduction:
         """
         nv, ny, s = self._variables.nv, self._ny, self._scale
         K = self._K  # the equation of motion in y: K y + h = Sᵀ τ
-        K[:, :nv] = M
+        K[:, :nv] = M.T  # symmetric: the same, in the order in which K is laid out
         np.multiply(Jc.T, -s, out=K[:, nv:])
         count = len(self._unactuated)
         total = count + sum([len(rows) for rows in equations])

@@ -57,7 +57,9 @@ class Support:
         self._moving: set[str] = set()
         self._closed = self.contacts
         self._anchors: list[Array | None] = []
+        self._ceilings: list[float] = []
         self._changed = True
+        self._settled = False  # nothing is under way: there is nothing for a tick to do
 
     def __repr__(self) -> str:
         states = ", ".join(f"{contact.name} {self.activation(contact.name):.0%}" for contact in self.contacts)
@@ -86,7 +88,7 @@ class Support:
             state = self._states[name]
             self._moving.discard(name)
             self._set(state, activation, math.nan)  # the ceiling needs the robot's weight: `advance` has it
-            state.target = activation
+            state.target, self._settled = activation, False
 
     def close(self, contacts: str | Iterable[str], duration: float = 0.0) -> None:
         """Closes contacts from the next tick on.
@@ -114,6 +116,7 @@ class Support:
                 continue  # under way already, or there
             state.target, state.duration, state.began = target, float(duration), None
             self._moving.add(name)
+            self._settled = False
 
     def _set(self, state: _State, activation: float, ceiling: float) -> None:
         if (activation > 0.0) != (state.activation > 0.0):
@@ -133,6 +136,8 @@ class Support:
         Returns:
             Whether other contacts are closed than at the last call.
         """
+        if self._settled:
+            return False
         weight = robot.mass * (float(np.linalg.norm(robot.model.gravity)) or 9.81)
         for name in list(self._moving):
             state = self._states[name]
@@ -166,6 +171,8 @@ class Support:
                 if state.anchor is None:
                     state.anchor = contact.place(robot)
             self._anchors = [self._states[contact.name].anchor for contact in self._closed]
+        self._ceilings = [min(contact.maximum, self._states[contact.name].ceiling) for contact in self._closed]
+        self._settled = not self._moving
         return changed
 
     @property
@@ -176,7 +183,7 @@ class Support:
     @property
     def ceilings(self) -> list[float]:
         """The greatest normal force of each closed contact, as of the last `advance`, N."""
-        return [min(contact.maximum, self._states[contact.name].ceiling) for contact in self._closed]
+        return self._ceilings
 
     @property
     def anchors(self) -> list[Array | None]:
@@ -191,4 +198,4 @@ class Support:
             state.anchor = None
         self._moving.clear()
         self._anchors = []
-        self._changed = True
+        self._changed, self._settled = True, False

@@ -149,12 +149,10 @@ class Dynamics(Backend):
         Returns:
             Position, m, shape (3 n,); J, shape (3 n, nv); J̇v, shape (3 n,); world axes, frame after frame. Not shared.
         """
-        places = self._find_all(frames)
-        J, rest = np.empty((3 * len(places), self.nv)), np.empty((2, 3 * len(places)))
-        for number, place in enumerate(places):
-            rows = slice(3 * number, 3 * number + 3)
-            J[rows], rest[0, rows], rest[1, rows] = self._point(place)
-        return rest[0], J, rest[1]
+        if not frames:
+            return np.zeros(0), np.zeros((0, self.nv)), np.zeros(0)
+        J, position, bias = zip(*[self._point(place) for place in self._find_all(frames)], strict=True)
+        return np.concatenate(position), np.concatenate(J), np.concatenate(bias)
 
     def _find_all(self, frames: tuple[str, ...]) -> list[Place]:
         """Where several frames are, remembered by their tuple."""

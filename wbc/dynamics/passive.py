@@ -30,9 +30,13 @@ class PassiveForces:
         self._stiffness = np.array([joint.stiffness for joint in sprung])
         self._rest = np.array([joint.rest for joint in sprung])
         self._rubs = bool(self._friction.any())
+        self._none = np.zeros(len(self._damping))
+        self._idle = not (self._rubs or self._damping.any() or len(self._q))
 
     def force(self, q: Array, v: Array) -> Array:
         """The generalized force of dampers, friction and springs on the robot, shape (nv,)."""
+        if self._idle:
+            return self._none
         force = -self._damping * v
         if self._rubs:
             force -= self._friction * np.tanh(v / FRICTION_SPEED)

@@ -7,7 +7,7 @@ needed but the order of the quaternion's entries.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -26,6 +26,20 @@ except ImportError as error:
 ALIGNED = pin.LOCAL_WORLD_ALIGNED
 
 
+class _Handle(NamedTuple):
+    """A frame as Pinocchio's functions want it.
+
+    Attributes:
+        pose: of the frame in its node.
+        origin: its translation, shape (3,).
+        node: the node's pose in the world: not a copy, it moves with the robot.
+    """
+
+    pose: Any
+    origin: Array
+    node: Any
+
+
 class PinocchioDynamics(Dynamics):
     """A robot's dynamics by Pinocchio."""
 
@@ -38,6 +52,7 @@ class PinocchioDynamics(Dynamics):
 
     def _start(self) -> None:
         self._data: Any = self._pin.createData()
+        self._com_now, self._com_rate = self._data.com[0], self._data.acom[0]  # no copies: they move with the robot
         self._still = np.zeros(self.nv)
         self._has_accelerations = False
 
@@ -61,10 +76,11 @@ class PinocchioDynamics(Dynamics):
         return self._data
 
     def _place(self, node: int, pose: Array) -> Place:
-        return Place(node, pose, pin.SE3(np.ascontiguousarray(pose)))
+        handle = _Handle(pin.SE3(np.ascontiguousarray(pose)), pose[:3, 3].copy(), self._data.oMi[node])
+        return Place(node, pose, handle)
 
     def _pose(self, place: Place) -> Array:
-        pose: Array = (self._data.oMi[place.node] * place.handle).homogeneous
+        pose: Array = (place.handle.node * place.handle.pose).homogeneous
         return pose
 
     def _columns(self, matrix: Any) -> Array:  # noqa: ANN401
@@ -74,23 +90,24 @@ class PinocchioDynamics(Dynamics):
     def _jacobian(self, place: Place) -> Array:
         if place.node == 0:
             return np.zeros((6, self.nv))
-        return self._columns(pin.getFrameJacobian(self._pin, self._data, place.node, place.handle, ALIGNED))
+        return self._columns(pin.getFrameJacobian(self._pin, self._data, place.node, place.handle.pose, ALIGNED))
 
     def _jacobian_bias(self, place: Place) -> Array:
         if place.node == 0:
             return np.zeros(6)
         data = self._with_bias_accelerations()
-        bias: Array = pin.getFrameClassicalAcceleration(self._pin, data, place.node, place.handle, ALIGNED).vector
+        bias: Array = pin.getFrameClassicalAcceleration(self._pin, data, place.node, place.handle.pose, ALIGNED).vector
         return bias.copy()
 
     def _point(self, place: Place) -> tuple[Array, Array, Array]:
         node = place.node
         if node == 0:
             return super()._point(place)
-        data = self._with_bias_accelerations()
-        J = pin.getFrameJacobian(self._pin, data, node, place.handle, ALIGNED)
-        bias = pin.getFrameClassicalAcceleration(self._pin, data, node, place.handle, ALIGNED)
-        return J.reshape(6, self.nv)[:3], data.oMi[node].act(place.handle.translation), bias.linear
+        data = self._data if self._has_accelerations else self._with_bias_accelerations()
+        pose, origin, moved = place.handle
+        J = pin.getFrameJacobian(self._pin, data, node, pose, ALIGNED)[:3]
+        bias = pin.getFrameClassicalAcceleration(self._pin, data, node, pose, ALIGNED).linear
+        return J if J.ndim == 2 else J[:, None], moved.act(origin), bias
 
     def _jacobian_derivative(self, place: Place) -> Array:
         if place.node == 0:
@@ -112,7 +129,7 @@ class PinocchioDynamics(Dynamics):
         return np.array(self._data.nle)
 
     def _com(self) -> Array:
-        return np.array(self._data.com[0])
+        return np.array(self._com_now)
 
     def _com_jacobian(self) -> Array:
         return np.array(self._data.Jcom).reshape(3, self.nv)
@@ -120,7 +137,7 @@ class PinocchioDynamics(Dynamics):
     def _com_bias(self) -> Array:
         data = self._with_bias_accelerations()
         pin.centerOfMass(self._pin, data, pin.ACCELERATION, False)
-        return np.array(data.acom[0])
+        return np.array(self._com_rate)
 
     def _momentum_matrix(self) -> Array:
         return self._columns(self._data.Ag)

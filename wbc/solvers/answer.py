@@ -176,7 +176,7 @@ def grade(
             beyond &= hierarchy.lower != hierarchy.upper
             violated = bool(beyond.any())
         else:
-            violated = any(abs(residual[row]) > allowed[row] for row in candidates)
+            violated = bool(candidates) and any(abs(residual[row]) > allowed[row] for row in candidates)
         status = "optimal" if not violated else "violated" if ignores_inequalities else "relaxed"
     weights = None if hierarchy.weights is None else hierarchy.weights.copy()
     return Answer(x, status, iterations, time, residual, hierarchy.starts.copy(), ranks, side, weights, allowed, pulls)

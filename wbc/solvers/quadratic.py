@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
 import warnings
 from typing import Any
@@ -30,6 +31,12 @@ _PACKAGES = {name: name for name in ("clarabel", "cvxopt", "daqp", "ecos", "osqp
 }
 
 _INFINITE = 1e20
+
+
+@functools.cache
+def _daqp() -> Any:  # noqa: ANN401  daqp has no types
+    """The module, imported when it is first used."""
+    return importlib.import_module("daqp")
 
 
 class QuadraticProgram:
@@ -78,20 +85,18 @@ class QuadraticProgram:
 
     def hold(self, P: Array, q: Array, G: Array, lower: Array, upper: Array) -> tuple[Array, Array] | None:
         """The minimiser by DAQP and the multipliers of the rows, positive at upper bounds; None where there is none."""
-        daqp = importlib.import_module("daqp")
         high, low = np.minimum(upper, 1e30), np.maximum(lower, -1e30)
         if not abs(float(q.sum() + high.sum() + low.sum())) < np.inf:
             return None
         sense = np.zeros(len(G), dtype=np.int32)
-        z, _, flag, info = daqp.solve(P, q, np.ascontiguousarray(G), high, low, sense, primal_tol=1e-11)
+        z, _, flag, info = _daqp().solve(P, q, np.ascontiguousarray(G), high, low, sense, primal_tol=1e-11)
         return (z, info["lam"]) if flag > 0 and z.dot(z) < np.inf else None
 
     def _by_daqp(self, P: Array, q: Array, G: Array, lower: Array, upper: Array, attempt: int) -> Array | None:
-        daqp = importlib.import_module("daqp")
         sense = np.zeros(len(G), dtype=np.int32)
         tolerance = (5e-12, 1e-8)[attempt]
         lower, upper = np.where(lower <= -_INFINITE, -1e30, lower), np.where(upper >= _INFINITE, 1e30, upper)
-        z, _, flag, _ = daqp.solve(P, q, np.ascontiguousarray(G), upper, lower, sense, primal_tol=tolerance)
+        z, _, flag, _ = _daqp().solve(P, q, np.ascontiguousarray(G), upper, lower, sense, primal_tol=tolerance)
         return np.array(z) if flag > 0 else None
 
     def _by_proxqp(self, P: Array, q: Array, G: Array, lower: Array, upper: Array, attempt: int) -> Array | None:

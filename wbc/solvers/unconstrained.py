@@ -51,7 +51,7 @@ def solve_equations(
     n = A.shape[1]
     if not norms.dot(norms) < np.inf:
         return None
-    x, Z = np.zeros(n), layout.identity
+    x, Z = None, layout.identity
     ranks = [0] * (len(layout.starts) - 1)
     last = layout.blocks[-1][0] if layout.blocks else -1
     for level, at in layout.blocks:
@@ -59,22 +59,29 @@ def solve_equations(
         if not free:
             break
         rows, sizes = A[at], norms[at]
-        rest = lower[at] - rows.dot(x)
+        rest = lower[at] if x is None else lower[at] - rows.dot(x)
         if level == last:
             top = float(sizes[sizes.argmax()])
             if not float(sizes[sizes.argmin()]) * _EVEN > top:
                 return None
-            solved = _least_norm(rows if free == n else rows.dot(Z), rest, tolerance * top)
+            if free == n:
+                solved = _least_norm(rows, rest, tolerance * top, float(sizes.dot(sizes)) ** 0.5)
+            else:
+                B = rows.dot(Z)
+                solved = _least_norm(B, rest, tolerance * top, float(np.vdot(B, B)) ** 0.5)
             if solved is None:
                 return None
             w, ranks[level] = solved
-            x = w if free == n else x + Z.dot(w)
+            x = w if x is None else x + Z.dot(w)
         else:
             factor = eliminate(rows, Z, sizes, tolerance, free == n)
             ranks[level] = factor.rank
             if factor.rank:
-                x = x + factor.Y.dot(factor.solve(rest))
+                step = factor.Y.dot(factor.solve(rest))
+                x = step if x is None else x + step
                 Z = factor.Z
+    if x is None:
+        x = np.zeros(n)
     length = float(x.dot(x)) ** 0.5
     if not length < np.inf:
         return None
@@ -89,10 +96,9 @@ def solve_equations(
     return Unconstrained(x, value, size, ranks)
 
 
-def _least_norm(B: Array, rest: Array, tolerance: float) -> tuple[Array, int] | None:
-    """The w of least norm among those of least |B w − rest|, and the rank of B, by an absolute tolerance."""
+def _least_norm(B: Array, rest: Array, tolerance: float, norm: float) -> tuple[Array, int] | None:
+    """The w of least norm among those of least |B w − rest|, and the rank of B, of norm `norm`, by a tolerance."""
     m, free = B.shape
-    norm = float(np.vdot(B, B)) ** 0.5
     if not norm > tolerance:
         return np.zeros(free), 0
     rhs = np.zeros(max(m, free))

@@ -51,8 +51,8 @@ class WeightedQP:
             raise WbcError(f"ratio is {ratio!r}, expected a number from 1 up")
         self.ratio, self.qp, self.rank_tolerance = float(ratio), qp, rank_tolerance
         self._quadratic = QuadraticProgram(qp)
-        self._infeasible = False
-        self._weights_of: tuple[list[int], Array] = ([], np.zeros(0))
+        self._plain: tuple[list[int], bytes, bool] = ([], b"", False)
+        self._weights_of: tuple[list[int], Array, Array] = ([], np.zeros(0), np.zeros(0))
 
     def solve(self, levels: Hierarchy | Sequence[LevelLike], *, validate: bool = True) -> Answer:
         """Solve a hierarchy.
@@ -66,12 +66,18 @@ class WeightedQP:
         """
         began = perf_counter()
         hierarchy = Hierarchy.of(levels, validate)
+        programme = self._programme(hierarchy) if self._is_plain(hierarchy) else None
+        if programme is not None:
+            answer = _unbounded(hierarchy, *programme, began)
+            if answer is not None:
+                return answer
         if not hierarchy.sane():
             hierarchy.check()
-        plain = self._plainly(hierarchy)
-        if plain is not None:
-            return _grade_plain(hierarchy, *plain, began)
-        if hierarchy.tentative and self._infeasible:
+        if programme is not None:
+            answer = self._bounded(hierarchy, *programme, began)
+            if answer is not None:
+                return answer
+        if hierarchy.tentative and programme is not None:
             ranks, taken = [0] * len(hierarchy), perf_counter() - began
             return grade(
                 hierarchy, np.zeros(hierarchy.A.shape[1]), iterations=1, time=taken, ranks=ranks, status="failed"
@@ -100,44 +106,46 @@ class WeightedQP:
             tolerance=TOLERANCE,
         )
 
-    def _plainly(self, hierarchy: Hierarchy) -> tuple[Array, Sides | None] | None:
-        """The solution where level 0 has inequalities only and two levels or less below it equalities only, as in a
-        control loop, and what its rows are held at; None where they have not, or where level 0 can't be met.
-        """
-        A, lower, upper, starts = hierarchy.A, hierarchy.lower, hierarchy.upper, hierarchy.starts
-        first, n = starts[1], A.shape[1]
-        self._infeasible = False
-        if not n or not first or len(starts) > 4 or self.qp != "daqp":
-            return None
-        equal = lower == upper
-        if equal[:first].any() or not equal[first:].all():
-            return None
-        roots = np.sqrt(self._weights(starts))
+    def _is_plain(self, hierarchy: Hierarchy) -> bool:
+        """Whether level 0 has inequalities only, and the one or two below it equalities only, as in a control loop."""
+        starts, first = hierarchy.starts, hierarchy.starts[1]
+        if self.qp != "daqp" or not hierarchy.A.shape[1] or not first or len(starts) > 4:
+            return False
+        equal = hierarchy.lower == hierarchy.upper
+        kinds = equal.tobytes()
+        if self._plain[0] != starts or self._plain[1] != kinds:
+            self._plain = starts.copy(), kinds, bool(equal[first:].all() and not equal[:first].any())
+        return self._plain[2]
+
+    def _programme(self, hierarchy: Hierarchy) -> tuple[Array, Array]:
+        """H and q: what a plain hierarchy minimises is ½ xᵀ H x + qᵀ x."""
+        starts, first = hierarchy.starts, hierarchy.starts[1]
+        roots = self._weights(starts)[1]
         if hierarchy.weights is not None:
             roots = roots * np.sqrt(hierarchy.weights[first:])
-        B = A[first:] * roots[:, None]
+        B = hierarchy.A[first:] * roots[:, None]
         H = B.T.dot(B)
-        ridge = _LEAST_CURVATURE * (1.0 + float(H.trace()))
-        H.flat[:: n + 1] += ridge
-        q = B.T.dot(lower[first:] * -roots)
-        solved = self._quadratic.hold(H, q, A[:first], lower[:first], upper[:first])
+        H.reshape(-1)[:: len(H) + 1] += _LEAST_CURVATURE * (1.0 + float(np.vdot(B, B)))
+        return H, B.T.dot(hierarchy.lower[first:] * -roots)
+
+    def _bounded(self, hierarchy: Hierarchy, H: Array, q: Array, began: float) -> Answer | None:
+        """The answer to a plain hierarchy; None where level 0 can't be met."""
+        first = hierarchy.starts[1]
+        solved = self._quadratic.hold(H, q, hierarchy.A[:first], hierarchy.lower[:first], hierarchy.upper[:first])
         if solved is None:
-            self._infeasible = True
             return None
         x, multipliers = solved
-        held = multipliers.nonzero()[0]
-        if not held.size:
-            return x, None
-        side: Sides = np.zeros(len(lower), dtype=np.int8)
-        side[held] = np.sign(multipliers[held])
-        return x, side
+        side: Sides = np.zeros(len(hierarchy.lower), dtype=np.int8)
+        side[:first] = np.sign(multipliers)
+        return _grade_plain(hierarchy, x, side, began)
 
-    def _weights(self, starts: list[int]) -> Array:
-        """The weight of each row below level 0: that of its level."""
+    def _weights(self, starts: list[int]) -> tuple[Array, Array]:
+        """The weight of each row below level 0, that of its level, and its root."""
         if self._weights_of[0] != starts:
             sizes = np.diff(starts[1:])
-            self._weights_of = starts.copy(), np.repeat(self.ratio ** -np.arange(float(len(sizes))), sizes)
-        return self._weights_of[1]
+            weights = np.repeat(self.ratio ** -np.arange(float(len(sizes))), sizes)
+            self._weights_of = starts.copy(), weights, np.sqrt(weights)
+        return self._weights_of[1:]
 
     def _merged(self, hierarchy: Hierarchy) -> Hierarchy:
         """Level 0, and all that is below it as one level with weights."""
@@ -146,7 +154,7 @@ class WeightedQP:
         first, last = hierarchy.starts[1], hierarchy.starts[-1]
         merged = Hierarchy([first, last - first], hierarchy.A.shape[1])
         weights = np.ones(last)
-        weights[first:] = self._weights(hierarchy.starts)
+        weights[first:] = self._weights(hierarchy.starts)[0]
         merged.A, merged.lower, merged.upper = hierarchy.A, hierarchy.lower, hierarchy.upper
         merged.weights = weights if hierarchy.weights is None else weights * hierarchy.weights
         merged.names = ["", ""]
@@ -198,6 +206,15 @@ class WeightedQP:
         residual = value[:first] - np.clip(value[:first], lower[:first], upper[:first])
         room = 1e-8 * np.sqrt((A[:first] ** 2).sum(axis=1)) * (1.0 + np.linalg.norm(x)) + 1e-12
         return (x if (np.abs(residual) <= room).all() else None), rank
+
+
+def _unbounded(hierarchy: Hierarchy, H: Array, q: Array, began: float) -> Answer | None:
+    """The answer to a plain hierarchy that meets no inequality, as in most ticks: one factorisation. Else None."""
+    _, x, info = lapack.dposv(H, q)
+    if info != 0 or not x.dot(x) < np.inf:
+        return None
+    answer = _grade_plain(hierarchy, -x, None, began)
+    return None if answer.residual[: hierarchy.starts[1]].any() else answer
 
 
 def _grade_plain(hierarchy: Hierarchy, x: Array, side: Sides | None, began: float) -> Answer:
