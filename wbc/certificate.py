@@ -18,7 +18,8 @@ class Certificate:
 
     Attributes:
         equation_of_motion: the largest entry of M v̇ + h − Sᵀ τ − Jᵀ f, relative to the largest term in it.
-        cone_margin: how far inside its cone of friction the worst contact force is, N; negative is outside.
+        cone_margin: how far inside its cone of friction, and the bounds of its normal force, the worst contact force
+            is, N; negative is outside.
         torque_margin: how far from its limit the worst torque is, N m or N; negative is beyond.
         worst_contact: the contact with the least cone margin; empty without contacts.
         worst_joint: the joint with the least torque margin; empty without actuators.
@@ -36,7 +37,9 @@ class Certificate:
         return self.equation_of_motion < 1e-8 and self.cone_margin > -1e-6 and self.torque_margin > -1e-6
 
 
-def certify(robot: Dynamics, variables: Variables, x: Array, physics: Array, sides: int) -> Certificate:
+def certify(
+    robot: Dynamics, variables: Variables, x: Array, physics: Array, sides: int, ceilings: list[float]
+) -> Certificate:
     """Checks x in a state.
 
     Args:
@@ -45,14 +48,17 @@ def certify(robot: Dynamics, variables: Variables, x: Array, physics: Array, sid
         x: the solution.
         physics: the residual of the equation of motion, shape (nv,).
         sides: of the friction pyramids at the corners of soles; points are judged by the true cone.
+        ceilings: the greatest normal force of each closed contact at that time, N.
     """
     f = x[variables.force]
     terms = np.abs(robot.mass_matrix) @ np.abs(x[variables.acceleration]) + np.abs(robot.bias)
     relative = float(np.abs(physics).max(initial=0.0) / max(1.0, terms.max(initial=0.0)))
     cones: dict[str, float] = {}
-    for contact in variables.contacts:
+    for contact, ceiling in zip(variables.contacts, ceilings, strict=True):
         force = f[variables.force_of(contact.name)]
-        cones[contact.name] = contact.margin(robot, force, sides)
+        normal = float(contact.normals(robot) @ force)
+        room = min(normal - min(contact.minimum, ceiling), ceiling - normal)
+        cones[contact.name] = min(contact.margin(robot, force, sides), room)
     limit = robot.limits.effort - np.abs(x[variables.torque])
     names = actuator_names(robot)
     joint = int(limit.argmin()) if len(limit) else -1

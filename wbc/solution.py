@@ -102,7 +102,7 @@ class Solution:
         stack: Stack,
     ) -> None:
         self._robot, self._variables, self._parts, self._answer, self._stack = robot, variables, parts, answer, stack
-        self._x = x
+        self._x, self._ceilings = x, variables.ceilings
         x.flags.writeable = False
         self.q, self.v = robot.q, robot.v
         self.iterations = 0 if answer is None else answer.iterations
@@ -228,7 +228,7 @@ class Solution:
     def certificate(self) -> Certificate:
         """Whether the answer is what it claims: physics, cones and limits, checked from the state anew."""
         sides = next((part.task.sides for part in self._parts if hasattr(part.task, "sides")), 4)
-        return certify(self._state(), self._variables, self._x, self._physics(), sides)
+        return certify(self._state(), self._variables, self._x, self._physics(), sides, self._ceilings)
 
     def explain(self) -> str:
         """What came of each level, and who holds whom back, as text for a person."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections import Counter
 
 import numpy as np
@@ -94,3 +95,17 @@ def test_certificates_hold_over_many_states(name: str, solver: str, seed: int, c
         shares = ", ".join(f"{100 * count / states:.1f} % {status}" for status, count in sorted(statuses.items()))
         print(f"\n{name}, {solver}, {states} states: {shares}", end="")
     assert statuses["failed"] == 0
+
+
+def test_a_contact_that_pushes_less_than_its_minimum_or_more_than_its_maximum_is_seen() -> None:
+    robot = wbc.load("quadruped")
+    weight = 9.81 * robot.mass
+    for bounds, room in (({"minimum": 0.3 * weight}, -0.05), ({"maximum": 0.2 * weight}, -0.05)):
+        feet = [wbc.PointContact(foot, **bounds) for foot in robot.model.feet]
+        told = [tasks.ContactForce(foot, [0.0, 0.0, weight / 4]) for foot in robot.model.feet]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", wbc.WbcWarning)
+            stack = wbc.Stack([[tasks.EquationOfMotion()], told, [tasks.JointAcceleration()]], feet)
+            solution = wbc.Controller(robot, stack).step(robot.model.nominal, np.zeros(robot.nv))
+        assert solution.certificate.cone_margin == pytest.approx(room * weight, rel=1e-6)
+        assert not solution.certificate.holds
