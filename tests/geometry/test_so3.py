@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.equations import equation
 from wbc.geometry import _elementwise as ew
 from wbc.geometry import so3
 
@@ -38,6 +39,7 @@ def test_skew_is_the_cross_product(a, b):
     close(so3.unskew(so3.skew(a)), a, 0)
 
 
+@equation("TS 2", "skew matrices", so3.unskew)
 def test_unskew_reads_the_antisymmetric_part():
     A = np.arange(9.0).reshape(3, 3)
     close(so3.skew(so3.unskew(A)), (A - A.T) / 2, 0)
@@ -136,6 +138,7 @@ def test_log_keeps_small_angles():
     np.testing.assert_allclose(so3.log(so3.exp(phi)), phi, rtol=4e-16)
 
 
+@equation("ETH 2.31", "composition of rotations", so3.compose)
 @given(long_rotation_vectors, long_rotation_vectors, long_rotation_vectors)
 @few
 def test_group(a, b, c):
@@ -171,6 +174,9 @@ def test_interpolation_goes_the_short_way_at_a_constant_speed(a, b, t):
     assert way <= PI + 1e-15
 
 
+@equation("ETH 2.26", "elementary rotation about x", so3.elementary_x)
+@equation("ETH 2.27", "elementary rotation about y", so3.elementary_y)
+@equation("ETH 2.28", "elementary rotation about z", so3.elementary_z)
 @given(numbers(-7, 7))
 @few
 def test_elementary_rotations(angle):
@@ -182,6 +188,8 @@ def test_elementary_rotations(angle):
     close(so3.elementary_z(angle)[:, 0], [np.cos(angle), np.sin(angle), 0], 1e-16)
 
 
+@equation("TS 1", "rotation matrices", so3.is_rotation)
+@equation("ETH 2.23", "rotation matrices are orthogonal", so3.is_rotation)
 def test_is_rotation():
     assert so3.is_rotation(np.stack([I3, so3.exp([1.0, 2.0, 3.0])]))
     assert not so3.is_rotation(-I3)
