@@ -161,6 +161,8 @@ def test_euler_rates(sequence, frame):
         E = euler.rates_to_angular_velocity(angles, sequence, frame)
         inverse = euler.angular_velocity_to_rates(angles, sequence, frame)
         close(E @ rates, omega)
+        E_dot = derivative(lambda t: euler.rates_to_angular_velocity(angles + t * rates, sequence, frame))
+        close(euler.rates_to_angular_velocity_derivative(angles, rates, sequence, frame), E_dot)
         size = abs(np.linalg.det(E))
         if size > 1e-6:
             close(E @ inverse, np.eye(3), 1e-15 / size + 1e-14)
@@ -182,6 +184,8 @@ def test_rotation_vector_rates(frame):
         E = rotation_vector.rates_to_angular_velocity(phi, frame)
         close(E @ rates, omega)
         close(E @ rotation_vector.angular_velocity_to_rates(phi, frame), np.eye(3), 1e-13)
+        E_dot = derivative(lambda t: rotation_vector.rates_to_angular_velocity(phi + t * rates, frame))
+        close(rotation_vector.rates_to_angular_velocity_derivative(phi, rates, frame), E_dot)
 
     check()
 

@@ -82,9 +82,16 @@ def test_coefficients_of_the_jacobians_keep_their_digits(angle):
         term, term_c = -term * t * t / ((2 * n + 4) * (2 * n + 5)), -term_c * t * t / ((2 * n + 3) * (2 * n + 4))
     # With s = (t - sin t)/t³ and c = (1 - cos t)/t² the last one is (s - d)/2c; d = (1 - 2c)/t² has its own series.
     term_d, d = np.longdouble(1) / 12, np.longdouble(0)
+    slope_c, slope_s, power = np.longdouble(0), np.longdouble(0), np.longdouble(-2) / 24  # (-1)^n t^(2n-2) / (2n+2)!
     for n in range(40):
         d, term_d = d + term_d, -term_d * t * t / ((2 * n + 5) * (2 * n + 6))
+    for n in range(1, 40):
+        slope_c, slope_s = slope_c + n * power, slope_s + n * power / (2 * n + 3)
+        power = -power * t * t / ((2 * n + 3) * (2 * n + 4))
     expected = [(ew.sine_remainder_quotient, sine), (ew.cotangent_remainder_quotient, (sine - d) / (2 * cosine))]
+    for f, value in [(ew.versine_slope, slope_c), (ew.sine_remainder_slope, slope_s)]:
+        for result in (f(angle), f(np.array([angle]))[0]):
+            close(result / value, 1, 1e-12)
     for f, value in [(ew.versine_quotient, cosine), *expected]:
         for result in (f(angle), f(np.array([angle]))[0]):
             close(result / value, 1, 1e-14)
