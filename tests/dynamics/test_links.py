@@ -175,6 +175,17 @@ def test_forces(make) -> None:
     near(back[~turning], np.zeros(np.sum(~turning)), 1e-8)
 
 
+def test_where_nothing_moves() -> None:
+    robot = wbc.load(Model("bolted", [Body("block", 1.0)], [Joint("bolt", "fixed", "world", "block")]), "numpy")
+    robot.update([])
+    links = Links(robot)
+    assert links.names == ("block",) and links.jacobian.shape == (1, 6, 0)
+    near(links.velocity, np.zeros((1, 6)), 0)
+    assert links.generalized_velocity(np.ones((1, 6))).shape == links.joint_velocity(np.ones((1, 6))).shape == (0,)
+    near(links.wrenches([]), np.zeros((1, 6)), 0)
+    near(links.joint_torques([]), np.zeros((1, 3)), 0)
+
+
 def test_wrong_shapes_are_named() -> None:
     robot = wbc.load("planar_arm")
     moving(robot)

@@ -13,6 +13,7 @@ from tests.robots import PACKAGED, REAL, Robot, load
 from wbc.dynamics import Dynamics
 from wbc.dynamics.representation import VelocityChange, base_representation
 from wbc.geometry import pose, twist, wrench
+from wbc.model import Body, Joint, Model
 
 FLOATING = [robot for robot in [*PACKAGED, *REAL[4:6]] if robot.floating]
 KINDS = {"left": pin.LOCAL, "mixed": pin.LOCAL_WORLD_ALIGNED, "right": pin.WORLD}
@@ -242,6 +243,15 @@ def test_contact_wrenches(robot: Robot) -> None:
     ours_too = ours.generalized_force(link, in_world, T_L_C[:3, 3])
     assert_close(mixed.force(ours_too), J_C.T @ f_C)
     assert_close(mixed.force(ours_too) @ w, power)
+
+
+def test_the_base_is_what_floats() -> None:
+    """Not a part of the ground that the model has before it."""
+    bodies = [Body("ground", 5.0), Body("b", 2.0, np.array([0.1, 0, 0]), np.eye(3))]
+    joints = [Joint("bolt", "fixed", "world", "ground"), Joint("free", "floating", "world", "b")]
+    robot, _, v, _ = moving(wbc.load(Model("two", bodies, joints), "numpy"))
+    near = twist.mixed_to_left(robot.pose("b")) @ robot.twist("b")
+    assert_close(base_representation(robot, "left").velocity(v), near)
 
 
 def test_a_fixed_base_has_one_representation() -> None:

@@ -63,7 +63,7 @@ class Links:
     def jacobian(self) -> Array:
         """J of every link at its centre of mass (Liu–Jain 58, 60), shape (m, 6, nv)."""
         found = [com_jacobian(self._robot, name) for name in self.names]
-        return np.array(found).reshape(-1, 6, self._robot.nv)
+        return np.array(found).reshape(len(found), 6, self._robot.nv)
 
     @property
     def velocity(self) -> Array:
@@ -82,7 +82,7 @@ class Links:
             Shape (nv,).
         """
         V = self._rows(velocity, 6, "velocity")
-        return np.asarray(np.linalg.lstsq(self.jacobian.reshape(-1, self._robot.nv), V.ravel(), rcond=None)[0])
+        return np.asarray(np.linalg.lstsq(self._stacked(), V.ravel(), rcond=None)[0])
 
     @property
     def relative_jacobian(self) -> Array:
@@ -171,8 +171,7 @@ class Links:
         Returns:
             Shape (m, 6).
         """
-        J = self.jacobian.reshape(-1, self._robot.nv)
-        return np.asarray(np.linalg.lstsq(J.T, self._force(force), rcond=None)[0]).reshape(-1, 6)
+        return np.asarray(np.linalg.lstsq(self._stacked().T, self._force(force), rcond=None)[0]).reshape(-1, 6)
 
     def joint_torques(self, force: ArrayLike) -> Array:
         """τ̂_k = (Ĵ_ωkᵀ)⁺ Q_k: of each joint the least torque that is its share of Q (Liu–Jain 71).
@@ -193,6 +192,10 @@ class Links:
         return found
 
     # --- parts -----------------------------------------------------------------------------------------------------
+
+    def _stacked(self) -> Array:
+        """`jacobian` as one matrix, shape (6 m, nv)."""
+        return self.jacobian.reshape(6 * len(self.names), self._robot.nv)
 
     def _parent_axes(self) -> Array:
         """R_world_parent of every link, shape (m, 3, 3)."""

@@ -94,7 +94,7 @@ def base_representation(robot: Dynamics, representation: Representation) -> Velo
     """
     if not robot.model.floating:
         raise WbcError(f"{robot.model.name!r} has no floating base: its velocity is joint rates in any representation")
-    base = robot.model.root
+    base = next(joint.child for joint in robot.model.joints.values() if joint.nv)
     inverse, derivative = np.eye(robot.nv), np.zeros((robot.nv, robot.nv))
     inverse[:6, :6] = robot.jacobian(base, representation)[:, :6]
     matrix = np.eye(robot.nv)
