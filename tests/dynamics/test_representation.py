@@ -97,6 +97,20 @@ def test_the_velocity_is_the_twist_of_the_base(robot: Robot, representation: str
     assert_close(change.derivative, B_rate, 1e-8)
 
 
+@pytest.mark.parametrize("backend", ["pinocchio", "mujoco"])
+@representations
+def test_every_backend_says_the_same(backend: str, representation: str) -> None:
+    for robot in FLOATING[:2]:
+        ours, q, v, _ = moving(robot)
+        other = load(robot, backend)
+        other.update(q, v)
+        found, expected = base_representation(other, representation), base_representation(ours, representation)
+        for matrix, same in zip(found, expected, strict=True):
+            assert_close(matrix, same)
+        for part, same in zip(found.equations(other), expected.equations(ours), strict=True):
+            assert_close(part, same, 1e-9)
+
+
 @equation("TS 83", "the same, unforced", VelocityChange.equations)
 @robots
 @representations
@@ -260,5 +274,10 @@ def test_a_fixed_base_has_one_representation() -> None:
     with pytest.raises(wbc.WbcError, match="'arm' has no floating base"):
         base_representation(robot, "left")
     quadruped, *_ = moving(FLOATING[0])
+    change = base_representation(quadruped, "left")
+    with pytest.raises(wbc.WbcError, match=r"v must be finite numbers of shape \(18,\)"):
+        change.velocity(np.zeros(17))
+    with pytest.raises(wbc.WbcError, match=r"jacobian has shape \(6, 17\); expected \(rows, 18\)"):
+        change.jacobian(np.zeros((6, 17)))
     with pytest.raises(wbc.WbcError, match="no representation 'lefft'; did you mean 'left'"):
         base_representation(quadruped, "lefft")

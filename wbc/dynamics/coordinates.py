@@ -81,7 +81,7 @@ class Coordinates:
         self.size = model.nq if self._own else model.nv
 
     def from_configuration(self, q: ArrayLike) -> Array:
-        """X of a configuration; where it has several, the one in the ranges of `wbc.geometry`.
+        """The coordinates of a configuration; where it has several, the one in the ranges of `wbc.geometry`.
 
         Args:
             q: shape (nq,).

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from wbc.arrays import Array, ArrayLike, IntArray, numbers
+from wbc.arrays import Array, ArrayLike, IntArray
 from wbc.dynamics.base import Dynamics
 from wbc.dynamics.projected import com_jacobian
-from wbc.errors import WbcError, show
+from wbc.model.parts import constant
 
 _NO_TURN = 1e-9  # a joint velocity whose link turns slower than that against the parent, rad/s, is a translation
 
@@ -209,13 +209,7 @@ class Links:
         return own[turns], own[~turns]
 
     def _rows(self, values: ArrayLike, size: int, what: str) -> Array:
-        checked = numbers(values, what)
-        if checked.shape != (len(self.names), size) or not np.isfinite(checked).all():
-            raise WbcError(f"{what} must be finite numbers of shape ({len(self.names)}, {size}), not {show(values)}")
-        return checked
+        return constant(values, (len(self.names), size), what)
 
     def _force(self, values: ArrayLike) -> Array:
-        checked = numbers(values, "force")
-        if checked.shape != (self._robot.nv,) or not np.isfinite(checked).all():
-            raise WbcError(f"force must be finite numbers of shape ({self._robot.nv},), not {show(values)}")
-        return checked
+        return constant(values, (self._robot.nv,), "force")

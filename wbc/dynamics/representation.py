@@ -10,10 +10,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from wbc.arrays import Array
+from wbc.arrays import Array, ArrayLike, numbers
 from wbc.dynamics.base import Dynamics, Representation
 from wbc.dynamics.projected import EquationsOfMotion, projected_newton_euler
 from wbc.errors import WbcError
+from wbc.model.parts import constant
 
 
 class VelocityChange(NamedTuple):
@@ -29,39 +30,42 @@ class VelocityChange(NamedTuple):
     derivative: Array
     inverse: Array
 
-    def velocity(self, v: Array) -> Array:
-        """W = B⁻¹ v, shape (nv,)."""
-        return self.inverse @ v
+    def velocity(self, v: ArrayLike) -> Array:
+        """The other velocity, w = B⁻¹ v, shape (nv,)."""
+        return self.inverse @ self._checked(v, "v")
 
-    def acceleration(self, v: Array, vdot: Array) -> Array:
+    def acceleration(self, v: ArrayLike, vdot: ArrayLike) -> Array:
         """ẇ = B⁻¹ (v̇ − Ḃ w), shape (nv,).
 
         Args:
             v: our velocity, shape (nv,).
             vdot: its derivative, shape (nv,).
         """
-        return self.inverse @ (vdot - self.derivative @ self.velocity(v))
+        return self.inverse @ (self._checked(vdot, "vdot") - self.derivative @ self.velocity(v))
 
-    def acceleration_back(self, w: Array, wdot: Array) -> Array:
+    def acceleration_back(self, w: ArrayLike, wdot: ArrayLike) -> Array:
         """v̇ = B ẇ + Ḃ w, shape (nv,): what `acceleration` is made from.
 
         Args:
             w: the other velocity, shape (nv,).
             wdot: its derivative, shape (nv,).
         """
-        return self.matrix @ wdot + self.derivative @ w
+        return self.matrix @ self._checked(wdot, "wdot") + self.derivative @ self._checked(w, "w")
 
-    def force(self, force: Array) -> Array:
+    def force(self, force: ArrayLike) -> Array:
         """Bᵀ Q, shape (nv,): a generalized force Q does the same power on w as on v."""
-        return self.matrix.T @ force
+        return self.matrix.T @ self._checked(force, "force")
 
-    def jacobian(self, jacobian: Array) -> Array:
+    def jacobian(self, jacobian: ArrayLike) -> Array:
         """J B: the Jacobian that gives from w what J gives from v (Traversaro–Saccon 75).
 
         Args:
             jacobian: J, shape (rows, nv), of `Dynamics.jacobian` in any representation, or of the centre of mass.
         """
-        return jacobian @ self.matrix
+        J = numbers(jacobian, "jacobian")
+        if J.ndim != 2 or J.shape[1] != len(self.matrix):
+            raise WbcError(f"jacobian has shape {J.shape}; expected (rows, {len(self.matrix)})")
+        return np.asarray(J @ self.matrix)
 
     def equations(self, robot: Dynamics) -> EquationsOfMotion:
         """The equations of motion in w: M' ẇ + C' w + g' = Bᵀ (Sᵀ τ + Jᵀ f + passive forces).
@@ -78,6 +82,9 @@ class VelocityChange(NamedTuple):
         B, (_, C, g) = self.matrix, projected_newton_euler(robot)
         M = robot.mass_matrix
         return EquationsOfMotion(B.T @ M @ B, B.T @ (C @ B + M @ self.derivative), B.T @ g)
+
+    def _checked(self, values: ArrayLike, what: str) -> Array:
+        return constant(values, (len(self.matrix),), what)
 
 
 def base_representation(robot: Dynamics, representation: Representation) -> VelocityChange:
