@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.equations import equation
 from wbc.geometry import acceleration, inertia, pose, rotation_vector, so3, twist, wrench
 
 from .support import close, derivative, few, long_rotation_vectors, moderate_vectors, numbers, sixes, vectors
@@ -42,18 +43,90 @@ motions = st.builds(
 )
 
 
+@equation("TS 17", "pose's rate from the left", twist.hat)
+@equation("TS 18", "left linear velocity", twist.vee)
+@equation("TS 19", "left angular velocity", so3.unskew)
+@equation("TS 21", "left twist", twist.vee)
+@equation("TS 22", "pose's rate from the right", twist.left_to_right)
+@equation("TS 23", "right linear velocity", twist.left_to_right)
+@equation("TS 24", "right angular velocity", twist.left_to_right)
+@equation("TS 26", "right twist", twist.left_to_right)
+@equation("TS 28", "right twist from the left", twist.left_to_right)
+@equation("TS 35", "mixed twist", twist.left_to_mixed)
+@equation("TS 36", "a pose follows its twist", pose.integrate)
+@equation("TS 93", "Murray's spatial velocity", twist.left_to_right)
+@equation("TS 94", "Murray's body velocity", twist.right_to_left)
 @given(motions)
 @few
 def test_twists_by_their_definitions(motion):
     T, V = motion.pose(), motion.left()
-    rate = derivative(motion.pose)
-    close(twist.hat(V), pose.inverse(T) @ rate)  # (21)
-    close(twist.vee(rate @ pose.inverse(T)), twist.left_to_right(T) @ V, 1e-8)  # (26), (28)
+    R, p, rate = T[:3, :3], T[:3, 3], derivative(motion.pose)
+    close(twist.hat(V), pose.inverse(T) @ rate)  # (17), (21)
+    close(V[:3], R.T @ rate[:3, 3])  # (18)
+    close(so3.skew(V[3:]), R.T @ rate[:3, :3])  # (19)
+    right = twist.left_to_right(T) @ V  # (28)
+    close(twist.hat(right), rate @ pose.inverse(T), 1e-8)  # (22), (26)
+    close(right[:3], rate[:3, 3] - rate[:3, :3] @ R.T @ p, 1e-8)  # (23)
+    close(so3.skew(right[3:]), rate[:3, :3] @ R.T)  # (24)
     mixed = twist.left_to_mixed(T) @ V
     close(mixed[:3], rate[:3, 3])  # (35)
-    close(so3.skew(mixed[3:]), rate[:3, :3] @ T[:3, :3].T)
+    close(so3.skew(mixed[3:]), rate[:3, :3] @ R.T)
+    close(derivative(lambda t: pose.integrate(T, V, t)), T @ twist.hat(V))  # (36)
 
 
+@equation("TS 3", "poses as matrices", pose.homogeneous)
+@equation("TS 4", "twists as matrices", twist.hat)
+@equation("TS 5", "hat of a vector", so3.skew)
+@equation("TS 6", "vee of a skew matrix", so3.unskew)
+@equation("TS 7", "hat of a twist", twist.hat)
+@equation("TS 8", "vee of a twist", twist.vee)
+@equation("TS 10", "coordinates of a point", pose.transform_point)
+@equation("TS 12", "homogeneous transform", pose.homogeneous)
+@equation("TS 13", "point in another frame", pose.transform_point)
+def test_hats_and_poses_as_printed():
+    x, y, z = w = [0.3, -0.5, 0.7]
+    S = [[0, -z, y], [z, 0, -x], [-y, x, 0]]
+    close(so3.skew(w), S, 0)  # (5)
+    close(so3.unskew(S), w, 0)  # (6)
+    V_hat = np.block([[np.array(S), np.array([[1.0], [2], [3]])], [np.zeros((1, 4))]])
+    close(twist.hat([1, 2, 3, *w]), V_hat, 0)  # (4), (7)
+    close(twist.vee(V_hat), [1, 2, 3, *w], 0)  # (8)
+    R = so3.exp(w)
+    T = np.block([[R, np.array([[1.0], [2], [3]])], [np.zeros((1, 3)), np.ones((1, 1))]])
+    close(pose.homogeneous(R, [1, 2, 3]), T, 0)  # (3), (12)
+    close(T @ [4, 5, 6, 1], [*pose.transform_point(T, [4, 5, 6]), 1], 1e-15)  # (13)
+    arm = np.array([4, 5, 6]) - T[:3, 3]
+    close(pose.transform_point(pose.inverse(T), [4, 5, 6]), [arm @ axis for axis in R.T], 1e-14)  # (10)
+
+
+@equation("TS 27", "transform of twists", twist.transform)
+@equation("TS 59", "transform of wrenches", wrench.transform)
+def test_transforms_as_printed():
+    R, p, Z = so3.exp([0.3, -0.5, 0.7]), np.array([1.0, 2, 3]), np.zeros((3, 3))
+    T = pose.homogeneous(R, p)
+    close(twist.transform(T), np.block([[R, so3.skew(p) @ R], [Z, R]]), 1e-15)  # (27)
+    o = pose.inverse(T)[:3, 3]
+    close(wrench.transform(T), np.block([[R, Z], [-R @ so3.skew(o), R]]), 1e-14)  # (59)
+    close(wrench.transform(T), np.block([[R, Z], [so3.skew(p) @ R, R]]), 1e-15)
+
+
+@equation("TS 33", "twist in any frame", twist.transform)
+@equation("TS 34", "angular velocity in any frame", twist.transform)
+@given(poses, poses, sixes)
+@few
+def test_a_twist_in_any_frame(T_a_b, T_c_a, V):
+    """(33), (34): over a or straight from b."""
+    in_a, in_c = twist.transform(T_a_b) @ V, twist.transform(T_c_a @ T_a_b) @ V
+    close(in_c, twist.transform(T_c_a) @ in_a, 1e-11)
+    close(in_c[3:], T_c_a[:3, :3] @ in_a[3:], 1e-13)
+
+
+@equation("TS 29", "adjoint action of a pose", twist.transform)
+@equation("TS 30", "adjoint action on a twist", twist.transform)
+@equation("TS 31", "it gives the right twist", twist.transform)
+@equation("TS 58", "wrench in another frame", wrench.transform)
+@equation("TS 60", "power is the same everywhere", wrench.power)
+@equation("TS 64", "wrench transform as dual adjoint", wrench.transform)
 @given(poses, poses, sixes, sixes)
 @few
 def test_transforms(A, B, V, W):
@@ -79,6 +152,12 @@ def test_left_right_and_mixed(space, T):
     close(space.mixed_to_right(T) @ space.left_to_mixed(T), space.left_to_right(T), 1e-13)
 
 
+@equation("TS 39", "cross product of twists anticommutes", twist.cross)
+@equation("TS 40", "a twist crossed with itself", twist.cross)
+@equation("TS 41", "cross product in another frame", twist.cross)
+@equation("TS 43", "the same as Ad, ad", twist.cross)
+@equation("TS 63", "dual cross product, other frame", wrench.cross)
+@equation("TS 65", "dual cross product as ad*", wrench.cross)
 @given(poses, sixes, sixes, sixes)
 @few
 def test_cross_products(T, U, V, F):
@@ -94,6 +173,8 @@ def test_cross_products(T, U, V, F):
     close(bracket, twist.cross(U) @ twist.cross(V) - twist.cross(V) @ twist.cross(U), 1e-12)  # Jacobi
 
 
+@equation("TS 38", "cross product matrix of twists", twist.cross)
+@equation("TS 62", "cross product matrix of wrenches", wrench.cross)
 def test_cross_products_as_printed():
     """(38) and (62)."""
     V, Z = np.array([1.0, 2, 3, 4, 5, 6]), np.zeros((3, 3))
@@ -102,6 +183,10 @@ def test_cross_products_as_printed():
     close(wrench.cross(V), np.block([[w, Z], [v, w]]), 0)
 
 
+@equation("TS 37", "rate of the twist transform", twist.cross)
+@equation("TS 42", "the same as Ad, ad", twist.cross)
+@equation("TS 61", "rate of the wrench transform", wrench.cross)
+@equation("TS 66", "the same as Ad*, ad*", wrench.cross)
 @given(motions)
 @few
 def test_derivatives_of_the_transforms(motion):
@@ -123,6 +208,14 @@ slow_motions = st.builds(
 )
 
 
+@equation("TS 44", "apparent acceleration", acceleration.left_to_apparent)
+@equation("TS 45", "apparent acceleration from left", acceleration.left_to_apparent)
+@equation("TS 47", "intrinsic acceleration", acceleration.left_to_intrinsic)
+@equation("TS 49", "intrinsic from apparent acceleration", acceleration.apparent_to_intrinsic)
+@equation("TS 50", "its linear part", acceleration.apparent_to_intrinsic)
+@equation("TS 51", "its angular part", acceleration.apparent_to_intrinsic)
+@equation("TS 56", "apparent acceleration by Ad, ad", acceleration.left_to_apparent)
+@equation("TS 85", "Featherstone's acceleration", acceleration.left_to_intrinsic)
 @given(slow_motions, slow_motions)
 @few
 def test_accelerations_in_a_moving_frame(body, frame):
@@ -141,12 +234,19 @@ def test_accelerations_in_a_moving_frame(body, frame):
     close(intrinsic, [*linear, *(apparent[3:] + np.cross(w, V_c(0)[3:]))])  # (50), (51)
 
 
+@equation("TS 46", "right acceleration from left", acceleration.left_to_intrinsic)
+@equation("TS 52", "classical acceleration", acceleration.left_to_classical)
+@equation("TS 53", "classical from intrinsic acceleration", acceleration.intrinsic_to_classical)
+@equation("TS 54", "its linear part", acceleration.intrinsic_to_classical)
+@equation("TS 55", "its angular part", acceleration.intrinsic_to_classical)
+@equation("TS 86", "left acceleration from right", acceleration.left_to_intrinsic)
 @given(slow_motions)
 @few
 def test_accelerations_left_right_and_classical(body):
     T, V_left, A_left = body.pose(), body.left(), derivative(body.left)
     right = derivative(lambda t: twist.left_to_right(body.pose(t)) @ body.left(t))
     close(acceleration.left_to_intrinsic(T, A_left), right)  # (46)
+    close(acceleration.left_to_intrinsic(pose.inverse(T), right), A_left)  # (86)
     V_mixed = twist.left_to_mixed(T) @ V_left
     classical = derivative(lambda t: twist.left_to_mixed(body.pose(t)) @ body.left(t))
     close(classical[:3], [2 * c.coef[2] if len(c.coef) > 2 else 0 for c in body.p])  # p̈ (52)
@@ -166,6 +266,9 @@ tensors = st.builds(
 )
 
 
+@equation("TS 67", "inertia at the mass centre", inertia.spatial)
+@equation("TS 68", "inertia in another frame", inertia.spatial, inertia.change_frame)
+@equation("TS 69", "parallel-axis theorem", inertia.spatial)
 @given(masses, vectors, tensors)
 @few
 def test_spatial_inertia(mass, com, central):
@@ -175,6 +278,7 @@ def test_spatial_inertia(mass, com, central):
     close(inertia.spatial(mass, np.zeros(3), central), at_com, 0)  # (67)
     T_c_b = pose.homogeneous(np.eye(3), -com)
     close(M, twist.transform(T_c_b).T @ at_com @ twist.transform(T_c_b), 1e-12)  # (68)
+    close(inertia.change_frame(at_com, pose.inverse(T_c_b)), M, 1e-12)
     c = so3.skew(com)
     close(M, np.block([[mass * np.eye(3), -mass * c], [mass * c, central - mass * c @ c]]), 0)  # (68), (69)
     assert np.all(np.linalg.eigvalsh(M) > 0)

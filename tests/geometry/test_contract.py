@@ -58,7 +58,8 @@ KINDS = {
     so3: {
         "skew": "v", "unskew": "R", "exp": "phi", "log": "R", "compose": "RR", "inverse": "R", "boxplus": "R phi",
         "boxminus": "RR", "interpolate": "RRt", "integrate": "R v t", "exp_jacobian": "phi",
-        "exp_jacobian_inverse": "phi", "elementary_x": "t", "elementary_y": "t", "elementary_z": "t",
+        "exp_jacobian_derivative": "phi v", "exp_jacobian_inverse": "phi", "elementary_x": "t", "elementary_y": "t",
+        "elementary_z": "t",
     },
     quaternion: {
         "to_matrix": "q", "from_matrix": "R", "from_rotation_vector": "phi", "to_rotation_vector": "q",
@@ -72,11 +73,12 @@ KINDS = {
     },
     rotation_vector: {
         "to_matrix": "phi", "from_matrix": "R", "to_quaternion": "phi", "from_quaternion": "q",
-        "rates_to_angular_velocity": "phi", "angular_velocity_to_rates": "phi",
+        "rates_to_angular_velocity": "phi", "rates_to_angular_velocity_derivative": "phi v",
+        "angular_velocity_to_rates": "phi",
     },
     euler: {
         "to_matrix": "euler", "from_matrix": "R", "rates_to_angular_velocity": "euler",
-        "angular_velocity_to_rates": "euler",
+        "rates_to_angular_velocity_derivative": "euler v", "angular_velocity_to_rates": "euler",
     },
     position: {
         "cylindrical_to_cartesian": "v", "cartesian_to_cylindrical": "v", "spherical_to_cartesian": "v",

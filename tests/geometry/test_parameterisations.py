@@ -5,6 +5,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from tests.equations import equation
 from wbc.errors import WbcError
 from wbc.geometry import angle_axis, convert, euler, quaternion, rotation_vector, so3
 from wbc.geometry.convert import PARAMETERISATIONS
@@ -98,6 +99,10 @@ def test_euler_at_the_lock_has_the_first_angle_zero(sequence):
         close(lock, [0, b, turn], 1e-15)
 
 
+@equation("ETH 2.35", "matrix to ZYZ angles", euler.from_matrix)
+@equation("ETH 2.39", "matrix to ZXZ angles", euler.from_matrix)
+@equation("ETH 2.42", "matrix to ZYX angles", euler.from_matrix)
+@equation("ETH 2.45", "matrix to XYZ angles", euler.from_matrix)
 def test_euler_by_the_formulas_of_the_notes():
     """ETH (2.35), (2.39), (2.42), (2.45), away from the singularities."""
     R = so3.exp([0.4, -0.7, 1.1])
@@ -114,6 +119,14 @@ def test_euler_by_the_formulas_of_the_notes():
         close(euler.from_matrix(R, sequence), angles, 1e-14)
 
 
+@equation("ETH 2.86", "map of ZYX rates", euler.rates_to_angular_velocity)
+@equation("ETH 2.87", "inverse map of ZYX rates", euler.angular_velocity_to_rates)
+@equation("ETH 2.88", "map of XYZ rates", euler.rates_to_angular_velocity)
+@equation("ETH 2.89", "inverse map of XYZ rates", euler.angular_velocity_to_rates)
+@equation("ETH 2.90", "map of ZYZ rates", euler.rates_to_angular_velocity)
+@equation("ETH 2.91", "inverse map of ZYZ rates", euler.angular_velocity_to_rates)
+@equation("ETH 2.92", "map of ZXZ rates", euler.rates_to_angular_velocity)
+@equation("ETH 2.93", "inverse map of ZXZ rates", euler.angular_velocity_to_rates)
 def test_euler_rate_maps_as_printed():
     """ETH (2.86), (2.88), (2.90), (2.92), and Kindr's ZYX map in the body frame."""
     a, b, c = angles = [0.4, 0.7, -1.2]
@@ -136,6 +149,7 @@ def test_euler_rate_maps_as_printed():
     )
 
 
+@equation("ETH 2.82", "angular velocity from rates", euler.rates_to_angular_velocity)
 @pytest.mark.parametrize(("sequence", "frame"), sequence_and_frame)
 def test_euler_rates(sequence, frame):
     @given(euler_angles, vectors)
@@ -147,6 +161,8 @@ def test_euler_rates(sequence, frame):
         E = euler.rates_to_angular_velocity(angles, sequence, frame)
         inverse = euler.angular_velocity_to_rates(angles, sequence, frame)
         close(E @ rates, omega)
+        E_dot = derivative(lambda t: euler.rates_to_angular_velocity(angles + t * rates, sequence, frame))
+        close(euler.rates_to_angular_velocity_derivative(angles, rates, sequence, frame), E_dot)
         size = abs(np.linalg.det(E))
         if size > 1e-6:
             close(E @ inverse, np.eye(3), 1e-15 / size + 1e-14)
@@ -168,6 +184,8 @@ def test_rotation_vector_rates(frame):
         E = rotation_vector.rates_to_angular_velocity(phi, frame)
         close(E @ rates, omega)
         close(E @ rotation_vector.angular_velocity_to_rates(phi, frame), np.eye(3), 1e-13)
+        E_dot = derivative(lambda t: rotation_vector.rates_to_angular_velocity(phi + t * rates, frame))
+        close(rotation_vector.rates_to_angular_velocity_derivative(phi, rates, frame), E_dot)
 
     check()
 
@@ -194,6 +212,10 @@ def test_angle_axis_rates(frame):
     check()
 
 
+@equation("ETH 2.94", "angular velocity by quaternion rates", quaternion.rates_to_angular_velocity)
+@equation("ETH 2.95", "quaternion rates by angular velocity", quaternion.angular_velocity_to_rates)
+@equation("ETH 2.98", "map of quaternion rates", quaternion.rates_to_angular_velocity)
+@equation("ETH 2.99", "inverse map of quaternion rates", quaternion.angular_velocity_to_rates)
 @frames
 def test_quaternion_rates(frame):
     @given(axes, long_angles, st.tuples(*[numbers(-2, 2)] * 4).map(np.array))
@@ -225,6 +247,7 @@ def test_angle_axis_and_back(n, angle):
         close(back[1:], n, 1e-14 if angle < 2 * PI else 1e-12)
 
 
+@equation("ETH 2.48", "angle and axis to matrix", angle_axis.to_matrix)
 def test_angle_axis_as_printed():
     """ETH (2.48)."""
     n, angle = np.array([2.0, -3.0, 6.0]) / 7, 0.8

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.equations import equation
 from wbc.geometry import position
 
 from .support import PI, TINY, close, derivative, few, many, numbers, vectors
@@ -31,6 +32,8 @@ def test_round_trips_also_on_the_axis_and_at_the_origin(r):
         assert cylindrical[1] == spherical[1] == 0
 
 
+@equation("ETH 2.6", "position by cylindrical coordinates", position.cylindrical_to_cartesian)
+@equation("ETH 2.8", "position by spherical coordinates", position.spherical_to_cartesian)
 def test_by_hand():
     """ETH (2.6), (2.8)."""
     close(position.cylindrical_to_cartesian([2, PI / 2, 3]), [0, 2, 3], 1e-15)
@@ -42,6 +45,8 @@ def test_by_hand():
     close(position.cartesian_to_spherical([0, 0, -0.0]), [0, 0, 0], 0)
 
 
+@equation("ETH 2.10", "velocity from coordinate rates", position.cylindrical_rates_to_velocity)
+@equation("ETH 2.11", "coordinate rates from velocity", position.velocity_to_cylindrical_rates)
 @given(radii, azimuths, numbers(-5, 5), vectors)
 @few
 def test_cylindrical_rates(rho, theta, z, rates):

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 
+from tests.equations import equation
 from wbc.errors import WbcError
 from wbc.geometry import quaternion as quat
 from wbc.geometry import so3
@@ -66,6 +67,8 @@ def test_long_way_is_shortened():
     close(quat.to_rotation_vector(quat.from_rotation_vector([0, 0, 2 * PI - 0.5])), [0, 0, -0.5], 1e-15)
 
 
+@equation("ETH 2.63", "rotation by quaternion products", quat.rotate)
+@equation("ETH 2.64", "rotation by quaternion matrices", quat.left_matrix, quat.right_matrix)
 @given(long_rotation_vectors, long_rotation_vectors, long_rotation_vectors, vectors)
 @few
 def test_group(a, b, c, v):
@@ -80,6 +83,7 @@ def test_group(a, b, c, v):
     close(quat.rotate(2.5 * p, v), so3.exp(a) @ v, 1e-14)
     pure = np.array([0, *v])
     close(quat.multiply(quat.multiply(p, pure), quat.inverse(p)), [0, *quat.rotate(p, v)], 1e-14)
+    close(quat.left_matrix(p) @ quat.right_matrix(quat.inverse(p)) @ pure, [0, *quat.rotate(p, v)], 1e-14)
 
 
 def test_multiplication_is_hamiltons():
@@ -88,6 +92,11 @@ def test_multiplication_is_hamiltons():
     close(quat.multiply(quat.multiply(i, j), k), [-1, 0, 0, 0], 0)
 
 
+@equation("ETH 2.65", "example 2.4.1: the quaternion", quat.from_rotation_vector)
+@equation("ETH 2.66", "example 2.4.1: its inverse", quat.inverse)
+@equation("ETH 2.67", "example 2.4.1: the vector rotated", quat.rotate)
+@equation("ETH 2.68", "example 2.4.1: by matrices", quat.left_matrix, quat.right_matrix)
+@equation("ETH 2.69", "example 2.4.1: the numbers", quat.left_matrix, quat.right_matrix)
 def test_example_2_4_1():
     """ETH (2.65)–(2.69)."""
     q_a_b = quat.from_rotation_vector([PI / 3, 0, 0])
@@ -118,6 +127,8 @@ def test_rate_matrices(phi, omega):
     close(2 * quat.multiply(quat.inverse(q), rate), [0, *omega], 1e-14)
 
 
+@equation("ETH 2.96", "H of a quaternion", quat.rate_matrix)
+@equation("ETH 2.97", "H, entry by entry", quat.rate_matrix)
 def test_rate_matrix_as_printed():
     """ETH (2.97) and Kindr's H̄ with q = (10, 1, 2, 3), scaled: the entries can be told apart."""
     q = [10, 1, 2, 3]

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.equations import equation
 from wbc.geometry import _elementwise as ew
 from wbc.geometry import so3
 
@@ -38,6 +39,7 @@ def test_skew_is_the_cross_product(a, b):
     close(so3.unskew(so3.skew(a)), a, 0)
 
 
+@equation("TS 2", "skew matrices", so3.unskew)
 def test_unskew_reads_the_antisymmetric_part():
     A = np.arange(9.0).reshape(3, 3)
     close(so3.skew(so3.unskew(A)), (A - A.T) / 2, 0)
@@ -80,9 +82,16 @@ def test_coefficients_of_the_jacobians_keep_their_digits(angle):
         term, term_c = -term * t * t / ((2 * n + 4) * (2 * n + 5)), -term_c * t * t / ((2 * n + 3) * (2 * n + 4))
     # With s = (t - sin t)/t³ and c = (1 - cos t)/t² the last one is (s - d)/2c; d = (1 - 2c)/t² has its own series.
     term_d, d = np.longdouble(1) / 12, np.longdouble(0)
+    slope_c, slope_s, power = np.longdouble(0), np.longdouble(0), np.longdouble(-2) / 24  # (-1)^n t^(2n-2) / (2n+2)!
     for n in range(40):
         d, term_d = d + term_d, -term_d * t * t / ((2 * n + 5) * (2 * n + 6))
+    for n in range(1, 40):
+        slope_c, slope_s = slope_c + n * power, slope_s + n * power / (2 * n + 3)
+        power = -power * t * t / ((2 * n + 3) * (2 * n + 4))
     expected = [(ew.sine_remainder_quotient, sine), (ew.cotangent_remainder_quotient, (sine - d) / (2 * cosine))]
+    for f, value in [(ew.versine_slope, slope_c), (ew.sine_remainder_slope, slope_s)]:
+        for result in (f(angle), f(np.array([angle]))[0]):
+            close(result / value, 1, 1e-12)
     for f, value in [(ew.versine_quotient, cosine), *expected]:
         for result in (f(angle), f(np.array([angle]))[0]):
             close(result / value, 1, 1e-14)
@@ -136,6 +145,7 @@ def test_log_keeps_small_angles():
     np.testing.assert_allclose(so3.log(so3.exp(phi)), phi, rtol=4e-16)
 
 
+@equation("ETH 2.31", "composition of rotations", so3.compose)
 @given(long_rotation_vectors, long_rotation_vectors, long_rotation_vectors)
 @few
 def test_group(a, b, c):
@@ -171,6 +181,9 @@ def test_interpolation_goes_the_short_way_at_a_constant_speed(a, b, t):
     assert way <= PI + 1e-15
 
 
+@equation("ETH 2.26", "elementary rotation about x", so3.elementary_x)
+@equation("ETH 2.27", "elementary rotation about y", so3.elementary_y)
+@equation("ETH 2.28", "elementary rotation about z", so3.elementary_z)
 @given(numbers(-7, 7))
 @few
 def test_elementary_rotations(angle):
@@ -182,6 +195,8 @@ def test_elementary_rotations(angle):
     close(so3.elementary_z(angle)[:, 0], [np.cos(angle), np.sin(angle), 0], 1e-16)
 
 
+@equation("TS 1", "rotation matrices", so3.is_rotation)
+@equation("ETH 2.23", "rotation matrices are orthogonal", so3.is_rotation)
 def test_is_rotation():
     assert so3.is_rotation(np.stack([I3, so3.exp([1.0, 2.0, 3.0])]))
     assert not so3.is_rotation(-I3)

@@ -28,6 +28,34 @@ class EquationsOfMotion(NamedTuple):
     gravity_force: Array
 
 
+def com_jacobian(robot: Dynamics, body: str) -> Array:
+    """The mixed Jacobian (J_P, J_R) of a body at its centre of mass (Liu–Jain 58).
+
+    Args:
+        robot: in a state.
+        body: its name.
+
+    Returns:
+        Shape (6, nv): velocity of the centre of mass, then angular velocity, world axes.
+    """
+    J, r = robot.jacobian(body).copy(), _arm(robot, body)
+    J[:3] -= so3.skew(r) @ J[3:]  # v_C = v + ω × r
+    return J
+
+
+def com_jacobian_derivative(robot: Dynamics, body: str) -> Array:
+    """The time derivative of `com_jacobian`, shape (6, nv)."""
+    J, J_dot, r = robot.jacobian(body), robot.jacobian_derivative(body).copy(), _arm(robot, body)
+    r_dot = so3.skew(robot.twist(body)[3:]) @ r  # r turns with the body
+    J_dot[:3] -= so3.skew(r) @ J_dot[3:] + so3.skew(r_dot) @ J[3:]
+    return J_dot
+
+
+def _arm(robot: Dynamics, body: str) -> Array:
+    """From a body's origin to its centre of mass, world axes, shape (3,)."""
+    return np.asarray(robot.pose(body)[:3, :3] @ robot.model.bodies[body].com)
+
+
 def projected_newton_euler(robot: Dynamics) -> EquationsOfMotion:
     """M, C and g in the robot's present state, from each body's Jacobian at its centre of mass.
 
@@ -43,12 +71,8 @@ def projected_newton_euler(robot: Dynamics) -> EquationsOfMotion:
         if body.mass == 0 and not body.inertia.any():
             continue
         R, omega = robot.pose(body.name)[:3, :3], robot.twist(body.name)[3:]
-        J, J_dot = robot.jacobian(body.name), robot.jacobian_derivative(body.name)
-        # from the body's origin to its centre of mass: v_C = v + ω × r, r turns with ω
-        r = R @ body.com
-        J_P = J[:3] - so3.skew(r) @ J[3:]
-        J_P_dot = J_dot[:3] - so3.skew(r) @ J_dot[3:] - so3.skew(so3.skew(omega) @ r) @ J[3:]
-        J_R, J_R_dot = J[3:], J_dot[3:]
+        J, J_dot = com_jacobian(robot, body.name), com_jacobian_derivative(robot, body.name)
+        J_P, J_R, J_P_dot, J_R_dot = J[:3], J[3:], J_dot[:3], J_dot[3:]
         theta = R @ body.inertia @ R.T
         M += body.mass * J_P.T @ J_P + J_R.T @ theta @ J_R
         C += body.mass * J_P.T @ J_P_dot + J_R.T @ (theta @ J_R_dot + so3.skew(omega) @ theta @ J_R)

@@ -6,8 +6,8 @@ vector is (3,), a thousand are (1000, 3). A wrong shape is a `WbcError`.
 Rotations
     `so3` has the group of rotation matrices: exp, log, ⊞, ⊟, interpolation, the Jacobian of exp. Each parameterisation
     has a module with `to_matrix`, `from_matrix`, `rates_to_angular_velocity` (the map E) and
-    `angular_velocity_to_rates` (its inverse): `quaternion`, `angle_axis`, `rotation_vector`, `euler`. `convert` takes
-    any to any other.
+    `angular_velocity_to_rates` (its inverse): `quaternion`, `angle_axis`, `rotation_vector`, `euler`; the last two
+    have the rate of E as well. `convert` takes any to any other.
 Positions
     `position`: cylindrical and spherical coordinates.
 Rigid bodies

@@ -23,6 +23,10 @@ Number: TypeAlias = Any
 _COTANGENT = (1 / 12, 1 / 720, 1 / 30240, 1 / 1209600, 1 / 47900160, 691 / 1307674368000, 1 / 74724249600)
 # (t - sin t) / t³ = Σ (-1)^n t^2n / (2n+3)!, n = 0..6, lowest first.
 _SINE = tuple((-1) ** n / math.factorial(2 * n + 3) for n in range(7))
+# (sin t/t - 2 (1 - cos t)/t²) / t² = Σ (-1)^n 2n t^(2n-2) / (2n+2)!, n = 1..7, and the same with (2n+3)! is
+# ((1 - cos t)/t² - 3 (t - sin t)/t³) / t²: the derivatives of the two quotients over t.
+_VERSINE_SLOPE = tuple((-1) ** n * 2 * n / math.factorial(2 * n + 2) for n in range(1, 8))
+_SINE_SLOPE = tuple((-1) ** n * 2 * n / math.factorial(2 * n + 3) for n in range(1, 8))
 # Below this angle the series are used. There the first term left out is below 3e-16 of the sum in both, and the closed
 # forms have lost 24 ulp to cancellation; further down they would lose more, further up the series would.
 _SWITCH = 0.5
@@ -112,6 +116,26 @@ def sine_remainder_quotient(t: Number) -> Number:
         return _series(t, _SINE) if abs(t) < _SWITCH else (1.0 - sinc(t)) / (t * t)
     safe = np.maximum(np.abs(t), _SWITCH)
     return np.where(np.abs(t) < _SWITCH, _series(np.minimum(np.abs(t), _SWITCH), _SINE), (1 - sinc(safe)) / safe**2)
+
+
+def versine_slope(t: Number) -> Number:
+    """The derivative of (1 - cos t)/t², over t: (sin t/t - 2 (1 - cos t)/t²)/t², -1/12 at zero."""
+    if isinstance(t, float):
+        return _series(t, _VERSINE_SLOPE) if abs(t) < _SWITCH else (sinc(t) - 2.0 * versine_quotient(t)) / (t * t)
+    safe = np.maximum(np.abs(t), _SWITCH)
+    closed = (sinc(safe) - 2.0 * versine_quotient(safe)) / safe**2
+    return np.where(np.abs(t) < _SWITCH, _series(np.minimum(np.abs(t), _SWITCH), _VERSINE_SLOPE), closed)
+
+
+def sine_remainder_slope(t: Number) -> Number:
+    """The derivative of (t - sin t)/t³, over t: ((1 - cos t)/t² - 3 (t - sin t)/t³)/t², -1/60 at zero."""
+    if isinstance(t, float):
+        if abs(t) < _SWITCH:
+            return _series(t, _SINE_SLOPE)
+        return (versine_quotient(t) - 3.0 * sine_remainder_quotient(t)) / (t * t)
+    safe = np.maximum(np.abs(t), _SWITCH)
+    closed = (versine_quotient(safe) - 3.0 * sine_remainder_quotient(safe)) / safe**2
+    return np.where(np.abs(t) < _SWITCH, _series(np.minimum(np.abs(t), _SWITCH), _SINE_SLOPE), closed)
 
 
 def cotangent_remainder_quotient(t: Number) -> Number:

@@ -12,6 +12,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import numpy as np
+
 from wbc.arrays import Array, ArrayLike
 from wbc.errors import unknown_name
 from wbc.geometry import _check, so3
@@ -106,6 +108,30 @@ def rates_to_angular_velocity(angles: ArrayLike, sequence: str, frame: str = "wo
     if _check.is_body(frame):
         columns.reverse()
     return ew.join_matrix([list(row) for row in zip(*columns, strict=True)], like=c)
+
+
+def rates_to_angular_velocity_derivative(
+    angles: ArrayLike, rates: ArrayLike, sequence: str, frame: str = "world"
+) -> Array:
+    """Ė, the time derivative of `rates_to_angular_velocity`: ω̇ = E χ̈ + Ė χ̇, by component in `frame`.
+
+    The columns of E are axes. In the world frame each turns with the turns before it, seen from the body each turns
+    back with the turns after it; its rate is the cross product.
+
+    Args:
+        angles: χ = (α, β, γ) (..., 3), rad.
+        rates: χ̇ (..., 3), rad/s.
+        sequence: "zyx", "xyz", "zyz" or "zxz".
+        frame: "world" or "body", the frame of ω.
+
+    Returns:
+        Ė (..., 3, 3), rad/s.
+    """
+    E = rates_to_angular_velocity(angles, sequence, frame)
+    turns = E * _check.vector(rates, 3, "rates")[..., None, :]
+    so_far = np.cumsum(turns, axis=-1)
+    turning = so_far - np.sum(turns, axis=-1, keepdims=True) if _check.is_body(frame) else so_far - turns
+    return np.cross(turning, E, axis=-2)
 
 
 def angular_velocity_to_rates(angles: ArrayLike, sequence: str, frame: str = "world") -> Array:

@@ -42,6 +42,20 @@ def rates_to_angular_velocity(phi: ArrayLike, frame: str = "world") -> Array:
     return so3.exp_jacobian(_signed(phi, frame))
 
 
+def rates_to_angular_velocity_derivative(phi: ArrayLike, rates: ArrayLike, frame: str = "world") -> Array:
+    """Ė, the time derivative of `rates_to_angular_velocity`: ω̇ = E φ̈ + Ė φ̇, by component in `frame`.
+
+    Args:
+        phi: φ (..., 3), rad.
+        rates: φ̇ (..., 3), rad/s.
+        frame: "world" or "body", the frame of ω.
+
+    Returns:
+        Ė (..., 3, 3), rad/s.
+    """
+    return so3.exp_jacobian_derivative(_signed(phi, frame), _signed(rates, frame, "rates"))
+
+
 def angular_velocity_to_rates(phi: ArrayLike, frame: str = "world") -> Array:
     """E⁻¹ of φ̇ = E⁻¹ ω: Γ(φ)⁻¹ in the world frame (ETH 2.107), Γ(-φ)⁻¹ in the body frame (Kindr).
 
@@ -55,6 +69,6 @@ def angular_velocity_to_rates(phi: ArrayLike, frame: str = "world") -> Array:
     return so3.exp_jacobian_inverse(_signed(phi, frame))
 
 
-def _signed(phi: ArrayLike, frame: str) -> Array:
-    vector = _check.vector(phi, 3, "phi")
+def _signed(phi: ArrayLike, frame: str, name: str = "phi") -> Array:
+    vector = _check.vector(phi, 3, name)
     return -vector if _check.is_body(frame) else vector

@@ -146,6 +146,29 @@ def exp_jacobian(phi: ArrayLike) -> Array:
     return _polynomial(ew.versine_quotient(angle), ew.sine_remainder_quotient(angle), x, y, z)
 
 
+def exp_jacobian_derivative(phi: ArrayLike, rates: ArrayLike) -> Array:
+    """Γ̇, the time derivative of `exp_jacobian`: ω̇_world = Γ(φ) φ̈ + Γ̇ φ̇.
+
+    With b = (1 - cos θ)/θ² and c = (θ - sin θ)/θ³ it is ḃ φ× + b φ̇× + ċ φ×² + c (φ̇× φ× + φ× φ̇×).
+
+    Args:
+        phi: rotation vector φ (..., 3), rad; accurate through zero.
+        rates: φ̇ (..., 3), rad/s.
+
+    Returns:
+        Γ̇ (..., 3, 3), rad/s.
+    """
+    vector, rate = _check.vector(phi, 3, "phi"), _check.vector(rates, 3, "rates")
+    x, y, z = ew.components(vector)
+    angle = ew.hypot(x, y, z)
+    growth = np.sum(vector * rate, axis=-1)  # θ θ̇
+    b, c = ew.versine_quotient(angle), ew.sine_remainder_quotient(angle)
+    coefficients = (ew.versine_slope(angle) * growth, b, ew.sine_remainder_slope(angle) * growth, c)
+    b_rate, b, c_rate, c = (np.asarray(value)[..., None, None] for value in coefficients)
+    S, S_rate = skew(vector), skew(rate)
+    return np.asarray(b_rate * S + b * S_rate + c_rate * (S @ S) + c * (S_rate @ S + S @ S_rate))
+
+
 def exp_jacobian_inverse(phi: ArrayLike) -> Array:
     """Γ(φ)⁻¹ = 1 - φ×/2 + (1 - θ/2 cot(θ/2))/θ² φ×², θ = |φ| (ETH 2.107), the derivative of log.
 
