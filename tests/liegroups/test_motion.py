@@ -185,8 +185,11 @@ def test_wrong_arguments_are_named():
         simulate(body, np.eye(4), [0, 0, 1], 1.0, 0.0)
     with pytest.raises(WbcError, match=r"duration = -1.0 must be a number, 0 or more"):
         simulate(body, np.eye(4), [0, 0, 1], -1.0, 0.1)
-    with pytest.raises(WbcError, match=r"dt = nan must be a number"):
-        step(body, np.eye(4), [0, 0, 1], np.nan)
+    for dt in (np.nan, np.inf, "soon"):
+        with pytest.raises(WbcError, match=r"dt = .* must be a number"):
+            step(body, np.eye(4), [0, 0, 1], dt)
+    with pytest.raises(WbcError, match=r"duration = inf must be a number"):
+        simulate(body, np.eye(4), [0, 0, 1], np.inf, 0.1)
     with pytest.raises(WbcError, match=r"v on SO\(3\) must be finite numbers of shape \(3,\)"):
         step(body, np.eye(4), [0, 0, 1, 0, 0, 0], 0.1)
     for method in METHODS:

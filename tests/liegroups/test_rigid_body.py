@@ -276,9 +276,13 @@ def test_wrong_arguments_are_named():
     body = RigidBody(brick(), "SE(2)")
     with pytest.raises(WbcError, match=r"no group 'SE3'; did you mean 'SE\(3\)'"):
         RigidBody(brick(), "SE3")
+    with pytest.raises(WbcError, match=r"no group \[3, 4, 5\]"):
+        RigidBody(brick(), [3, 4, 5])
+    with pytest.raises(WbcError, match=r"body = 2.0 must be a wbc.Body"):
+        RigidBody(2.0)
     with pytest.raises(WbcError, match="no form of the Coriolis matrix 'skew' .*'momentum', 'velocity'"):
         body.coriolis_matrix([1, 2, 3], "skew")
-    with pytest.raises(WbcError, match=r"T = .* is no pose"):
+    with pytest.raises(WbcError, match=r"T is no homogeneous transform"):
         body.bias(2 * np.eye(4), [1, 2, 3])
     with pytest.raises(WbcError, match=r"vdot on SE\(2\) must be finite numbers of shape \(3,\)"):
         body.inverse_dynamics(np.eye(4), [1, 2, 3], [1, 2])

@@ -5,8 +5,9 @@ SE(2), and so on: groups, each given by the twists that it allows (`Group`). Fro
 inertia, Coriolis matrix and equations of motion (`RigidBody`), and motion in time (`step`, `simulate`), with no angle
 anywhere. `boltzmann_hamel` has the general formula behind it, for any coordinates.
 
-A state is a pose T_world_body (4, 4) and m velocities `v`, those of the body's frame that the group leaves: the left
-twist is H v. `Group.velocity_map` leads to the velocities of a robot's base, which are linear in the world.
+A state is a pose T_world_body (4, 4), From's g_0b, and m velocities `v`, those of the body's frame that the group
+leaves: H v is the left twist, From's V_0b^B, linear part first both here and there. A robot's base has its linear
+velocity in the world instead: `Group.velocity_map` leads to it.
 """
 
 from wbc.liegroups import boltzmann_hamel

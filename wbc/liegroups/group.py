@@ -41,7 +41,7 @@ class Group:
 
     Attributes:
         name: for messages.
-        selection: H (6, m), a twist is H v (From 58); read-only. One of a column is a screw, with any pitch.
+        selection: H (6, m), a twist is H v (From 58); read-only. A single column makes a screw, of any pitch.
         dimension: m.
         structure: (m, m, m), `structure[k]` is the matrix `cross` of the k-th unit vector; read-only.
 
@@ -61,7 +61,7 @@ class Group:
         self.dimension = m = H.shape[1]
         if np.linalg.matrix_rank(H) < m:
             raise WbcError(f"group {show(name)}: the columns of its selection matrix are not independent")
-        self._inverse = np.linalg.pinv(H)
+        self._inverse = np.linalg.pinv(H)  # Hᵀ, as From has it, where the columns are unit vectors
         for i, j in combinations(range(m), 2):
             bracket = twist.cross(H[:, i]) @ H[:, j]
             if not np.allclose(H @ self._inverse @ bracket, bracket, rtol=0, atol=_CLOSED * np.abs(H).max() ** 2):
@@ -74,7 +74,7 @@ class Group:
     @staticmethod
     def named(name: str) -> Group:
         """One of `GROUPS`."""
-        if name not in GROUPS:
+        if not isinstance(name, str) or name not in GROUPS:
             raise unknown_name("group", name, GROUPS)
         return _named(name)
 
@@ -119,10 +119,10 @@ class Group:
         return phi
 
     def transform(self, T: ArrayLike) -> Array:
-        """Ad_T (m, m): what the body calls v, seen from the frame that T comes from, as `twist.transform` does.
+        """Ad_T (m, m), from velocities in b to velocities in a: what `twist.transform` is to the group's twists.
 
         Args:
-            T: a motion of the group (4, 4).
+            T: T_a_b (4, 4), a motion of the group.
         """
         return self._restrict(twist.transform(constant(T, (4, 4), "T")))
 

@@ -20,12 +20,14 @@ import numpy as np
 from wbc.arrays import Array, ArrayLike
 from wbc.errors import WbcError, number, show, unknown_name
 from wbc.liegroups.rigid_body import RigidBody
+from wbc.model.parts import constant_transform
 
 Force: TypeAlias = "Callable[[float, Array, Array], ArrayLike] | ArrayLike | None"
 """τ (m,) on the velocities, constant or as a function of time (s), pose and velocity; None: none but gravity."""
 
 _Forces: TypeAlias = Callable[[float, Array, Array], Array]
 _ITERATIONS = 50
+_LONGEST = 1e9  # s: no simulation is longer
 _FAR = 1e6  # m or rad in one step: a method that has run away
 
 
@@ -68,9 +70,9 @@ def step(
     """
     if method not in METHODS:
         raise unknown_name("method", method, METHODS)
-    span = number(dt, "dt", -np.inf)
+    span = number(dt, "dt", -_LONGEST, _LONGEST)
     forces: _Forces = force if callable(force) else lambda t, T, v: force  # type: ignore[assignment,return-value]
-    moved, faster = METHODS[method](body, body.pose(T), body.group.vector(v, "v"), span, forces, t)
+    moved, faster = METHODS[method](body, constant_transform(T, "T"), body.group.vector(v, "v"), span, forces, t)
     if not np.abs(span * faster).max() < _FAR:
         raise WbcError(f"method {show(method)} runs away at t = {t:g} s: v = {show(faster.tolist())}; try a smaller dt")
     return moved, faster
@@ -96,15 +98,16 @@ def simulate(
         force: τ, see `Force`.
         method: one of `METHODS`.
     """
-    steps = round(number(duration, "duration") / number(dt, "dt", above=True))
+    steps = round(number(duration, "duration", high=_LONGEST) / number(dt, "dt", high=_LONGEST, above=True))
     poses, velocities = np.empty((steps + 1, 4, 4)), np.empty((steps + 1, body.group.dimension))
-    poses[0], velocities[0] = body.pose(T), body.group.vector(v, "v")
+    poses[0], velocities[0] = constant_transform(T, "T"), body.group.vector(v, "v")
     for k in range(steps):
         poses[k + 1], velocities[k + 1] = step(body, poses[k], velocities[k], dt, force, k * dt, method)
     return Motion(np.linspace(0.0, steps * dt, steps + 1), poses, velocities)
 
 
 def _midpoint(body: RigidBody, T: Array, v: Array, dt: float, force: _Forces, t: float) -> tuple[Array, Array]:
+    """Half a step of Euler for the ξ of the whole one, and the momentum carried along it."""
     start = _force(body, t, T, v, force)
     rate = body.inverse_mass_matrix @ (start - body.coriolis_matrix(v) @ v)
     way = body.group.exp(dt * (v + dt / 2 * rate))

@@ -11,7 +11,7 @@ from wbc.errors import WbcError, show, unknown_name
 from wbc.geometry import inertia, pose
 from wbc.liegroups.group import Group
 from wbc.model.model import STANDARD_GRAVITY
-from wbc.model.parts import Body, constant, is_transform
+from wbc.model.parts import Body, constant, constant_transform
 
 Form = Literal["momentum", "velocity"]
 """The two ways to write the Coriolis matrix: ad~ of the momentum, or -adᵀ of the velocity times M."""
@@ -29,6 +29,7 @@ class RigidBody:
         gravity: m/s², in the world (3,), read-only.
         inertia: I_b (6, 6), in the body's frame, read-only.
         mass_matrix: M = Hᵀ I_b H (m, m), constant (From 60, 63), read-only.
+        inverse_mass_matrix: M⁻¹ (m, m), read-only.
 
     Args:
         body: its centre of mass may be anywhere.
@@ -37,6 +38,8 @@ class RigidBody:
     """
 
     def __init__(self, body: Body, group: Group | str = "SE(3)", gravity: ArrayLike = STANDARD_GRAVITY) -> None:
+        if not isinstance(body, Body):
+            raise WbcError(f"body = {show(body)} must be a wbc.Body, with a mass and an inertia")
         self.body, self.group = body, group if isinstance(group, Group) else Group.named(group)
         self.gravity = constant(gravity, (3,), "gravity")
         H, m = self.group.selection, self.group.dimension
@@ -61,7 +64,7 @@ class RigidBody:
             T: T_world_body (4, 4), in the group.
             v: velocities (m,).
         """
-        return np.asarray(self.group.transform(pose.inverse(self.pose(T))).T @ self.momentum(v))
+        return np.asarray(self.group.transform(pose.inverse(constant_transform(T, "T"))).T @ self.momentum(v))
 
     def kinetic_energy(self, v: ArrayLike) -> float:
         """½ v · M v (From 60), J."""
@@ -69,7 +72,7 @@ class RigidBody:
 
     def potential_energy(self, T: ArrayLike) -> float:
         """Of gravity, zero with the centre of mass at the world's origin, J."""
-        return -self.body.mass * float(self.gravity @ pose.transform_point(self.pose(T), self.body.com))
+        return -self.body.mass * float(self.gravity @ pose.transform_point(constant_transform(T, "T"), self.body.com))
 
     def energy(self, T: ArrayLike, v: ArrayLike) -> float:
         """Kinetic and potential energy, J."""
@@ -90,7 +93,7 @@ class RigidBody:
 
     def gravity_force(self, T: ArrayLike) -> Array:
         """g(T) (m,), the gradient of the potential energy along the group: the force that holds the body, N and N m."""
-        pull = np.append(self.pose(T)[:3, :3].T @ self.gravity, np.zeros(3))
+        pull = np.append(constant_transform(T, "T")[:3, :3].T @ self.gravity, np.zeros(3))
         return np.asarray(-self.group.selection.T @ (self.inertia @ pull))
 
     def bias(self, T: ArrayLike, v: ArrayLike) -> Array:
@@ -117,13 +120,6 @@ class RigidBody:
         """
         tau = self.group.vector(np.zeros(self.group.dimension) if force is None else force, "force")
         return np.asarray(self.inverse_mass_matrix @ (tau - self.bias(T, v)))
-
-    def pose(self, T: ArrayLike) -> Array:
-        """A checked, read-only copy of a pose."""
-        checked = constant(T, (4, 4), "T")
-        if not is_transform(checked):
-            raise WbcError(f"T = {show(checked.tolist())} is no pose [[R, p], [0, 1]] with a rotation R")
-        return checked
 
     def __repr__(self) -> str:
         return f"RigidBody({self.body.name!r}, {self.group.name!r})"
