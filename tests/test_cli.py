@@ -10,6 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 import wbc
+from wbc.application import load_scene
 from wbc.cli import app
 from wbc.model import packaged_path
 
@@ -280,6 +281,11 @@ def test_a_file_of_ones_own_runs(tmp_path: Path) -> None:
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 2
     assert "has no function scene" in done.stderr
+
+
+def test_an_example_without_a_robot_is_told_from_a_mistake() -> None:
+    with pytest.raises(wbc.WbcError, match=r"has no function scene.*; it runs by itself: python .*14_tumbling_body.py"):
+        load_scene("14", "numpy", "hierarchical-qp", "builtin")
 
 
 def test_compare_runs_every_solver_on_the_same_states() -> None:

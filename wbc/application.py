@@ -50,9 +50,13 @@ def load_scene(what: str, backend: str, solver: str, simulator: str) -> Scene:
         path = matching[0]
     elif not path.is_file():
         raise unknown_name("example or file", what, ["demo", *known])
-    make = getattr(_module(path), "scene", None)
+    module = _module(path)
+    make = getattr(module, "scene", None)
     if not callable(make):
-        raise WbcError(f"{path} has no function scene(backend=, solver=, simulator=) that makes a wbc.simulation.Scene")
+        hint = f"; it runs by itself: python {path}" if callable(getattr(module, "main", None)) else ""
+        raise WbcError(
+            f"{path} has no function scene(backend=, solver=, simulator=) that makes a wbc.simulation.Scene{hint}"
+        )
     given = {"backend": backend, "solver": solver, "simulator": simulator}
     taken = inspect.signature(make).parameters
     with warnings.catch_warnings():

@@ -112,7 +112,7 @@ class Joint:
         whose = f"joint {show(self.name)}"
         if self.kind not in POSITIONS:
             raise WbcError(f"{whose}: {unknown_name('joint type', self.kind, POSITIONS)}")
-        _keep(self, "pose", _transform(self.pose, f"{whose}: its pose"))
+        _keep(self, "pose", constant_transform(self.pose, f"{whose}: its pose"))
         _keep(self, "axis", constant(self.axis, (3,), f"{whose}: its axis"))
         if not math.isclose(float(self.axis @ self.axis), 1.0, abs_tol=1e-9):
             raise WbcError(f"{whose}: axis {show(self.axis.tolist())} is not a unit vector")
@@ -148,7 +148,7 @@ class Frame:
     pose: Array = field(default_factory=lambda: np.eye(4))
 
     def __post_init__(self) -> None:
-        _keep(self, "pose", _transform(self.pose, f"frame {show(self.name)}: its pose"))
+        _keep(self, "pose", constant_transform(self.pose, f"frame {show(self.name)}: its pose"))
 
 
 @dataclass(frozen=True, eq=False)
@@ -172,7 +172,7 @@ class Shape:
     collides: bool = False
 
     def __post_init__(self) -> None:
-        _keep(self, "pose", _transform(self.pose, f"shape of {show(self.body)}: its pose"))
+        _keep(self, "pose", constant_transform(self.pose, f"shape of {show(self.body)}: its pose"))
 
 
 @dataclass(frozen=True, eq=False)
@@ -215,8 +215,13 @@ def constant(values: ArrayLike, shape: tuple[int, ...], what: str) -> Array:
     return kept
 
 
-def _transform(pose: ArrayLike, what: str) -> Array:
-    """A read-only copy of a homogeneous transform."""
+def constant_transform(pose: ArrayLike, what: str) -> Array:
+    """A read-only copy of a homogeneous transform.
+
+    Args:
+        pose: that is handed over.
+        what: it is, as it begins the error.
+    """
     kept = constant(pose, (4, 4), what)
     if not is_transform(kept):
         raise WbcError(f"{what} is no homogeneous transform [[R, p], [0, 1]] with a rotation R")
