@@ -119,7 +119,7 @@ def stand(duration, mass_factor=1.0, share=0.0, way=(0, 0, 0), start=1.0):
     """The scene of the example without its motion, and with one push."""
     module = example(5)
     module.STAND = 1e6  # it does not come to move
-    scene = module.scene(mass_factor=mass_factor)
+    scene = module.scene(realism=wbc.simulation.Realism(mass=mass_factor))
     push = wbc.Push("base", tuple(share * 9.81 * scene.plant.model.mass * np.array(way, float)), start, 0.2)
     scene.disturbances = [push]
     return scene.run(duration)
