@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 import numpy as np
 import scipy.linalg
@@ -13,7 +13,7 @@ from wbc.contact import Contact, PointContact, SurfaceContact
 from wbc.dynamics import Dynamics
 from wbc.errors import WbcError, number, show, unknown_name
 from wbc.gains import Gains
-from wbc.model.parts import plane_axes
+from wbc.model.parts import constant, plane_axes
 from wbc.problem import Rows, Variables
 from wbc.target import Aimed, Moving, Target
 from wbc.task import Task
@@ -126,12 +126,16 @@ class FrictionCones(Task):
     maximum, and under its ceiling while it is being closed or opened.
 
     Where a contact slides there is no cone to choose from: friction is kinetic, f_t = −μ f_n v_t / √(|v_t|² + v₀²),
-    against its measured velocity along the plane, with the contact's coefficient. It is an equation, on the cone's edge
-    but for velocities about v₀ and below, where it fades, as a push that is not needed must not come before the motion.
+    against its velocity along the plane, with the contact's coefficient. It is an equation, on the cone's edge but for
+    velocities about v₀ and below, where it fades, as a push that is not needed must not come before the motion.
+
+    To push against friction along the measured velocity is to damp negatively, by up to μ f_n / v₀ where there is less
+    friction than was thought, or none, as before the first touch. Where the motion is planned, give its velocity.
 
     Args:
         sides: of the pyramids.
-        sliding: names of point contacts that slide.
+        sliding: names of point contacts that slide, each with the velocity that it is to have, world axes, m/s, shape
+            (3,), a function of time; names alone slide as is measured.
         slow: v₀, m/s.
         name: see `Task`.
         weight: see `Task`.
@@ -142,7 +146,7 @@ class FrictionCones(Task):
     def __init__(
         self,
         sides: int = 4,
-        sliding: str | Iterable[str] = (),
+        sliding: str | Iterable[str] | Mapping[str, Callable[[float], ArrayLike]] = (),
         slow: float = 0.01,
         name: str | None = None,
         weight: float = 1.0,
@@ -151,7 +155,8 @@ class FrictionCones(Task):
         if not isinstance(sides, int) or sides < 3:
             raise WbcError(f"{self.name}: sides = {show(sides)} must be a whole number, 3 or more")
         self.sides = sides
-        self.sliding = (sliding,) if isinstance(sliding, str) else tuple(sliding)
+        names = [sliding] if isinstance(sliding, str) else sliding
+        self.sliding = dict(names) if isinstance(names, Mapping) else dict.fromkeys(names)
         self.slow = number(slow, f"{self.name}: slow, m/s,", above=True)
         self._laid_for: tuple[object, ...] | None = None
         self._constant = False
@@ -207,10 +212,14 @@ class FrictionCones(Task):
 
     def _kinetic(self, robot: Dynamics, variables: Variables, contact: Contact) -> Array:
         """C with C f = f_t + μ f_n v_t / √(|v_t|² + v₀²), zero where a contact slides; shape (2, 3)."""
-        J, _ = variables.contact_motion(robot)
-        start = sum(other.rows for other in variables.contacts[: variables.contacts.index(contact)])
         tangents, n = np.split(contact_axes(robot, contact), [2])
-        speed = tangents @ (J[start : start + 3] @ robot.v)
+        planned = self.sliding[contact.name]
+        if planned is None:
+            J, _ = variables.contact_motion(robot)
+            start = sum(other.rows for other in variables.contacts[: variables.contacts.index(contact)])
+            speed = tangents @ (J[start : start + 3] @ robot.v)
+        else:
+            speed = tangents @ constant(planned(variables.time), (3,), f"{self.name}: velocity of {contact.name!r}")
         return np.asarray(tangents + contact.friction * np.outer(speed / np.hypot(np.linalg.norm(speed), self.slow), n))
 
     def row_names(self, robot: Dynamics, variables: Variables) -> list[str]:

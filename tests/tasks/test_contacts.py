@@ -123,7 +123,15 @@ def test_a_contact_that_slides_has_kinetic_friction(on: str | None) -> None:
     assert 0.0 < sliding.margin(robot, force, 4) < 0.01, "it is inside the cone, at its edge"
     x[variables.force][3:] = 50.0 * n
     assert np.linalg.norm((A @ x)[mine]) == pytest.approx(20.0, rel=1e-3)
+    planned = tasks.FrictionCones(sliding={"LF_foot": lambda t: t * velocity})
+    variables.time = 3.0
+    x[variables.force][3:] = 50.0 * n - 20.0 * along / np.linalg.norm(along)
+    assert np.allclose((planned.matrices(robot, variables)[0] @ x)[mine], 0.0, atol=1e-4)
+    wrong = tasks.FrictionCones(sliding={"LF_foot": lambda t: (t, 0.0)})
+    with pytest.raises(wbc.WbcError, match="velocity of 'LF_foot'"):
+        wrong.matrices(robot, variables)
     robot.update(moving.q, np.zeros(robot.nv))
+    x[variables.force][3:] = 50.0 * n
     assert np.allclose(task.matrices(robot, variables)[0][mine] @ x, 0.0), "at rest, nothing rubs"
 
 

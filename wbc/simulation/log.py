@@ -33,7 +33,7 @@ class Log:
         v: velocities, as measured, shape (ticks, nv).
         torque: commanded, shape (ticks, na).
         forces: commanded at the contacts, world axes, N, shape (ticks, contacts, 3).
-        measured: contact forces, world axes, N, shape (ticks, feet, 3).
+        measured: contact forces, their mean over the period before the tick, world axes, N, shape (ticks, feet, 3).
         cost: of each level of the stack, shape (ticks, levels).
         cone_margin: least, N, shape (ticks,).
         torque_margin: least, N m, shape (ticks,).

@@ -84,8 +84,9 @@ def run(
     sizes = (robot.nq, robot.nv, robot.na, len(controller.stack))
     plant.measure(contact.frame for contact in controller.stack.contacts if contact.frame in plant.frames)
     knows = type(plant).true_state is not Plant.true_state
+    measured = plant.contact_forces
     recorder = Recorder(
-        robot.model.name, contacts, tuple(plant.contact_forces), sizes, knows, None if record is None else Path(record)
+        robot.model.name, contacts, tuple(measured), sizes, knows, None if record is None else Path(record)
     )
     ticks, started, ended = round(duration / period), plant.time, "finished"
     height = float(plant.true_state[0][2]) if robot.model.floating else 0.0
@@ -106,10 +107,9 @@ def run(
                 taken = clock.perf_counter() - began
                 plant.apply(solution.torque)
                 _push(plant, pushes, now)
-                row = _row(now, q, v, solution, plant, contacts, taken)
+                row = _row(now, q, v, solution, measured, contacts, taken)
                 recorder.add(np.concatenate([row, *true]) if knows else row, now)
-                for _ in range(steps):
-                    plant.step()
+                measured = _advance(plant, steps)
                 if progress is not None:
                     progress((tick + 1) / ticks)
                 if until is not None and until(now, solution):
@@ -147,12 +147,27 @@ def _verdict(plant: Plant, state: tuple[Array, Array], true: tuple[Array, Array]
     return ""
 
 
+def _advance(plant: Plant, steps: int) -> dict[str, Array]:
+    """Goes on by a period; the contact forces are their mean over it: their impulse over its time."""
+    total: dict[str, Array] = {}
+    for _ in range(steps):
+        plant.step()
+        for frame, force in plant.contact_forces.items():
+            total[frame] = total.get(frame, 0.0) + force / steps
+    return total
+
+
 def _row(
-    now: float, q: Array, v: Array, solution: Solution, plant: Plant, contacts: tuple[str, ...], taken: float
+    now: float,
+    q: Array,
+    v: Array,
+    solution: Solution,
+    measured: dict[str, Array],
+    contacts: tuple[str, ...],
+    taken: float,
 ) -> Array:
     """One record."""
     forces = solution.forces
-    measured = plant.contact_forces
     certificate = solution.certificate
     return np.concatenate(
         [
