@@ -153,3 +153,21 @@ def test_a_killed_process_leaves_all_but_the_last_second(tmp_path: Path) -> None
 def test_a_log_that_can_not_be_written_is_named(tmp_path: Path) -> None:
     with pytest.raises(WbcError, match="can't write the log"):
         make(tmp_path / "no such folder" / "run.log")
+
+
+def test_a_measured_force_is_the_mean_over_the_period() -> None:
+    """The robot lands: what its feet feel changes from step to step."""
+    controller, q = standing("quadruped")
+    plant = Simulator(controller.robot, timestep=5e-4)
+    q[2] += 2e-3
+    plant.reset(q)
+    log = run(controller, plant, 0.04, period=2e-3)
+    plant.reset(q)
+    for tick in range(len(log) - 1):
+        plant.apply(log.torque[tick])
+        forces = []
+        for _ in range(4):
+            plant.step()
+            forces.append(list(plant.contact_forces.values()))
+        assert np.allclose(log.measured[tick + 1], np.mean(forces, axis=0), atol=1e-9)
+    assert np.abs(log.measured).max() > 100.0
