@@ -15,8 +15,7 @@ import numpy as np
 
 import tasks
 import wbc
-from wbc.simulation import Scene
-from wbc.simulation.realism import make_wrong_plant
+from wbc.simulation import Scene, make_plant
 
 SOLVERS = ("hierarchical-qp", "sequential-qp", "weighted-qp", "nullspace", "operational-space")
 FRICTION, SWAY, HZ = 0.3, 0.042, 1.2  # of feet and floor; m; Hz: at its peak 0.24 g
@@ -44,7 +43,7 @@ def scene(backend="auto", solver="hierarchical-qp", simulator="mujoco"):
         / tasks.TorqueMinimization(),
         contacts=[wbc.PointContact(foot, FRICTION) for foot in robot.model.feet],
     )
-    slippery = make_wrong_plant(robot, simulator, friction=FRICTION)  # a floor other than the default
+    slippery = make_plant(robot, simulator, friction=FRICTION)  # a floor other than the default
     return Scene(wbc.Controller(robot, stack, solver), slippery, 4.0)
 
 

@@ -16,15 +16,14 @@ import tasks
 import wbc
 from wbc.drawing import draw
 from wbc.geometry import quaternion, so3
-from wbc.simulation import Push, Scene
-from wbc.simulation.realism import make_wrong_plant
+from wbc.simulation import Push, Realism, Scene, make_plant
 
 STAND, MOVE = 2.0, 6.0  # s: until when it stands still, and until when it moves its base
 DIRECTIONS = {"front": (1, 0, 0), "left": (0, 1, 0), "back": (-1, 0, 0), "right": (0, -1, 0)}
 
 
-def scene(backend="auto", solver="hierarchical-qp", simulator="mujoco", mass_factor=1.0, share=0.3):
-    """Standing, moving, four pushes; by `mass_factor` the plant is heavier than the controller knows."""
+def scene(backend="auto", solver="hierarchical-qp", simulator="mujoco", realism=None, share=0.3):
+    """Standing, moving, four pushes; with `realism` the plant is not what the controller knows."""
     robot = wbc.load("quadruped", backend)
     robot.update(robot.model.nominal)
     home = robot.pose("base").copy()
@@ -53,7 +52,7 @@ def scene(backend="auto", solver="hierarchical-qp", simulator="mujoco", mass_fac
         / tasks.TorqueMinimization(),
         contacts=[wbc.PointContact(foot, friction=0.6) for foot in robot.model.feet],
     )
-    plant = make_wrong_plant(robot, simulator, mass=mass_factor)
+    plant = make_plant(robot, simulator, realism=realism)
     force = share * 9.81 * plant.model.mass
     pushes = [
         Push("base", tuple(force * np.array(way)), MOVE + 1.0 + 2.0 * number, 0.2)
@@ -69,7 +68,7 @@ def main(duration=None, out="out"):
     upper, middle, lower = (figure.add_axes((0.39, bottom, 0.46, 0.22)) for bottom in (0.72, 0.41, 0.1))
     figures = {}
     for factor, style in ((1.0, "-"), (1.1, "--")):
-        run = scene(mass_factor=factor)
+        run = scene(realism=Realism(mass=factor))
         log = run.run(duration)
         wanted = [run.controller.stack["base"].target(t)[0] for t in log.time]
         off = 1e3 * (log.q[:, :3] - [T[:3, 3] for T in wanted])

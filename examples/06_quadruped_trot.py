@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 import tasks
 import wbc
 from tasks import Trot
-from wbc.simulation import Scene, make_plant
+from wbc.simulation import Realism, Scene, make_plant
 
 COMMANDS = (  # until (s), forward (m/s), left (m/s), turning (rad/s)
     (1.0, 0.0, 0.0, 0.0),
@@ -29,6 +29,7 @@ def scene(
     solver: str = "hierarchical-qp",
     simulator: str = "mujoco",
     commands: Sequence[tuple[float, float, float, float]] = COMMANDS,
+    realism: Realism | None = None,
 ) -> Scene:
     """The quadruped, its gait and a plan of commands."""
     robot = wbc.load("quadruped", backend)
@@ -55,7 +56,7 @@ def scene(
         trot.command = next((command[1:] for command in commands if t < command[0]), (0.0, 0.0, 0.0))
         trot.update(t, controller)
 
-    plant = make_plant(robot, simulator)
+    plant = make_plant(robot, simulator, realism=realism)
     return Scene(controller, plant, commands[-1][0], targets)
 
 

@@ -12,7 +12,7 @@ import tasks
 import wbc
 from wbc.drawing import draw
 from wbc.geometry import so3
-from wbc.simulation import Push, Scene, make_plant
+from wbc.simulation import Push, Realism, Scene, make_plant
 
 DEPTH, FREQUENCY, BEGIN, SQUATTED, LEAN = 0.2, 0.25, 0.5, 8.5, 1.5  # of the squats: m, Hz, s, s, rad a m of depth
 POINT, REACHED = np.array([0.40, -0.30, 1.15]), 10.5  # for the right hand: m, world axes; s
@@ -34,6 +34,7 @@ def scene(
     simulator: str = "mujoco",
     pushed: tuple[float, ...] = PUSHED,
     begin: float = 0.0,
+    realism: Realism | None = None,
 ) -> Scene:
     """The humanoid and its plan from the time `begin` on, with pushes at the times `pushed` of the plan (s)."""
     robot = wbc.load("humanoid", backend)
@@ -75,7 +76,7 @@ def scene(
 
     forces = 0.2 * 9.81 * robot.mass * np.array(PUSHES)
     pushes = [Push("torso", tuple(f), when - begin, 0.1) for f, when in zip(forces, pushed, strict=False)]
-    end, plant = PUSHED[-1] + 3.0 - begin, make_plant(robot, simulator)
+    end, plant = PUSHED[-1] + 3.0 - begin, make_plant(robot, simulator, realism=realism)
     return Scene(wbc.Controller(robot, stack, solver), plant, end, targets, pushes)
 
 

@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 import tasks
 import wbc
 from wbc.drawing import draw
-from wbc.simulation import Scene, make_plant
+from wbc.simulation import Realism, Scene, make_plant
 
 SHIFT, UNLOAD, LIFT = 2.0, 0.5, 1.5  # how long it takes to shift the weight, to unload a foot, to lift it, s
 RAISED = 0.12  # height of the foot, m
@@ -24,7 +24,11 @@ def glide(a: np.ndarray, b: np.ndarray, s: float, duration: float) -> tuple[np.n
 
 
 def scene(
-    backend: str = "auto", solver: str = "hierarchical-qp", simulator: str = "mujoco", hold: float = 10.0
+    backend: str = "auto",
+    solver: str = "hierarchical-qp",
+    simulator: str = "mujoco",
+    hold: float = 10.0,
+    realism: Realism | None = None,
 ) -> Scene:
     """The humanoid and its plan; it stands on one foot, with the other one up, for the time `hold` (s)."""
     robot = wbc.load("humanoid", backend)
@@ -79,7 +83,7 @@ def scene(
             controller.stack.switch_off("right_foot")
 
     controller = wbc.Controller(robot, stack, solver)
-    return Scene(controller, make_plant(robot, simulator), back + SHIFT + 0.5, targets)
+    return Scene(controller, make_plant(robot, simulator, realism=realism), back + SHIFT + 0.5, targets)
 
 
 def main(duration: float | None = None, out: str = "out") -> None:

@@ -15,8 +15,7 @@ import numpy as np
 
 import tasks
 import wbc
-from wbc.simulation import Push, Scene
-from wbc.simulation.realism import Noise, Realistic, make_wrong_plant
+from wbc.simulation import Noise, Push, Realism, Scene, make_plant
 
 QUIET = Noise(3e-4, 0.02, 1e-3, 2e-3, 0.01, 0.01)  # encoders and a state estimator as good as today's
 LOUD = Noise(2e-3, 0.15, 5e-3, 1e-2, 0.05, 0.05)
@@ -36,7 +35,7 @@ FAULTS = {  # mass of the robot against its model, friction of the floor, delay 
 }
 
 
-def scene(backend="auto", solver="hierarchical-qp", simulator="mujoco", hz=3.0, delay=0.0, lag=0.0, noise=None, **off):
+def scene(backend="auto", solver="hierarchical-qp", simulator="mujoco", hz=3.0, **fault):
     """Standing, and a push to the left with 20 % of the weight; `hz` is that of the gains of the base."""
     robot = wbc.load("quadruped", backend)
     robot.update(robot.model.nominal)
@@ -48,9 +47,9 @@ def scene(backend="auto", solver="hierarchical-qp", simulator="mujoco", hz=3.0, 
         / tasks.TorqueMinimization(),
         contacts=[wbc.PointContact(foot, friction=0.6) for foot in robot.model.feet],
     )
-    ideal = make_wrong_plant(robot, simulator, **off)
+    plant = make_plant(robot, simulator, realism=Realism(**fault))
     push = Push("base", (0.0, 0.2 * 9.81 * robot.mass, 0.0), 1.0, 0.2)
-    return Scene(wbc.Controller(robot, stack, solver), Realistic(ideal, delay, lag, noise), 3.0, None, [push])
+    return Scene(wbc.Controller(robot, stack, solver), plant, 3.0, None, [push])
 
 
 def main(duration=None, out="out"):
@@ -59,10 +58,8 @@ def main(duration=None, out="out"):
     figures = {}
     for row, (name, fault) in enumerate(FAULTS.items()):
         run = scene(**fault)
-        true = []  # the log has what the controller was told; where the robot is, the simulator knows
-        run.targets = lambda t, controller, plant=run.plant, true=true: true.append(plant.true_state)
         log = run.run(duration)
-        base = 1e3 * (np.array([q[:3] for q, _ in true]) - run.controller.robot.model.nominal[:3])
+        base = 1e3 * (log.true_q[:, :3] - run.controller.robot.model.nominal[:3])
         shake = np.abs(np.diff(log.torque[len(log) // 10 :], axis=0)).mean()  # what a motor has to go through
         worst, end = np.linalg.norm(base, axis=1).max(), np.linalg.norm(base[-1])
         figures[name] = {"ended": log.ended, "worst": worst, "end": end, "shake": shake}

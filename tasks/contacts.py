@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 import numpy as np
+import scipy.linalg
 
 from tasks.axes import AXES, picked
-from wbc.arrays import ArrayLike
-from wbc.contact import Contact
+from wbc.arrays import Array, ArrayLike
+from wbc.contact import Contact, PointContact, SurfaceContact
 from wbc.dynamics import Dynamics
-from wbc.errors import WbcError, show, unknown_name
+from wbc.errors import WbcError, number, show, unknown_name
 from wbc.gains import Gains
+from wbc.model.parts import constant, plane_axes
 from wbc.problem import Rows, Variables
 from wbc.target import Aimed, Moving, Target
 from wbc.task import Task
+
+Axes = str | Iterable[str]
+"""Names of axes of a contact: its normal is z, and a text of one-letter names names several."""
 
 
 class ContactMotion(Task):
@@ -22,31 +27,95 @@ class ContactMotion(Task):
 
     J v̇ = −J̇v − kd J v + kp e, e from where each contact closed to where it is; for soles also the rotation.
 
+    A contact that slides is held along its normal only: `axes="z"`, or `axes={"tool": "z"}` where others stay. What it
+    does along the plane is for other tasks; what friction does there, for `FrictionCones(sliding=...)`.
+
     Args:
         gains: of the stabilisation, in 1/s² and 1/s; a contact on real ground does not need to be stiff.
+        axes: that are held, of "x", "y", "z", "rx", "ry", "rz" in the contact's own axes, z along its normal: of every
+            contact, or of those that are named, the others being held in all; None: all.
         name: see `Task`.
         weight: see `Task`.
     """
 
     holds_contacts = True
 
-    def __init__(self, gains: Gains | None = None, name: str | None = None, weight: float = 1.0) -> None:
+    def __init__(
+        self,
+        gains: Gains | None = None,
+        axes: Axes | Mapping[str, Axes] | None = None,
+        name: str | None = None,
+        weight: float = 1.0,
+    ) -> None:
         super().__init__("contact motion" if name is None else name, weight)
         self.gains = Gains.of(gains, Gains(kp=100.0, kd=20.0), self.name)
         if np.ndim(self.gains.kp) or np.ndim(self.gains.kd):
             raise WbcError(f"{self.name}: contacts of several kinds share the gains; kp and kd must be numbers")
+        self._all: tuple[str, ...] | None = None
+        self._of: dict[str, tuple[str, ...]] = {}
+        if isinstance(axes, Mapping):
+            self._of = {str(contact): picked(names, self.name) for contact, names in axes.items()}
+        elif axes is not None:
+            self._all = picked(axes, self.name)
+
+    def check(self, robot: Dynamics, contacts: Mapping[str, Contact]) -> None:
+        """See `Task`."""
+        for name in self._of:
+            if name not in contacts:
+                raise WbcError(f"{self.name}: {unknown_name('contact', name, contacts)}")
+        for contact in contacts.values():
+            self._held(contact)
+
+    def _held(self, contact: Contact) -> tuple[str, ...]:
+        """The axes of a contact that are held."""
+        known = AXES[: contact.rows]
+        axes = self._of.get(contact.name, self._all)
+        if axes is None:
+            return known
+        if not set(axes) <= set(known):
+            raise WbcError(f"{self.name}: contact {contact.name!r} has the axes {', '.join(known)}, not {show(axes)}")
+        return axes
 
     def rows(self, robot: Dynamics, variables: Variables) -> Rows:
-        """See `Task`; three rows a point, six a sole, in the order of the contacts."""
+        """See `Task`; three rows a point, six a sole, or those of its axes, in the order of the contacts."""
         J, bias = variables.contact_motion(robot)
         b = -bias - self.gains.kd * J.dot(robot.v)
         if self.gains.kp:
             b += self.gains.kp * variables.contact_error(robot)
+        if self._all is not None or self._of:
+            S = self._picking(robot, variables)
+            return Rows.equal(S @ b, acceleration=S @ J)
         return Rows.equal(b, acceleration=J)
+
+    def _picking(self, robot: Dynamics, variables: Variables) -> Array:
+        """What takes the rows of all contacts to those that are held."""
+        parts: list[Array] = []
+        for contact in variables.contacts:
+            held = self._held(contact)
+            if len(held) == contact.rows:  # in any axes: the world's, as without a choice
+                parts.append(np.eye(contact.rows))
+                continue
+            turn: Array = np.kron(np.eye(contact.rows // 3), contact_axes(robot, contact)).astype(float)
+            parts.append(turn[[AXES.index(axis) for axis in held]])
+        return scipy.linalg.block_diag(*parts) if parts else np.zeros((0, 0))
 
     def row_names(self, robot: Dynamics, variables: Variables) -> list[str]:
         """See `Task`."""
-        return [f"{axis} of {contact.name}" for contact in variables.contacts for axis in AXES[: contact.rows]]
+        return [f"{axis} of {contact.name}" for contact in variables.contacts for axis in self._held(contact)]
+
+
+def contact_axes(robot: Dynamics, contact: Contact) -> Array:
+    """A contact's own axes: two tangents and the normal, in rows, world axes, shape (3, 3).
+
+    They turn with the sole of a surface, and with what a point touches.
+
+    Args:
+        robot: updated.
+        contact: the contact.
+    """
+    axes = np.vstack([*plane_axes(contact.normal), contact.normal])
+    carrier = contact.frame if isinstance(contact, SurfaceContact) else contact.on
+    return axes if carrier is None else np.asarray(axes @ robot.pose(carrier)[:3, :3].T)
 
 
 class FrictionCones(Task):
@@ -56,23 +125,52 @@ class FrictionCones(Task):
     the centre of pressure to the polygon and the yaw moment too. Normal forces stay between the contact's minimum and
     maximum, and under its ceiling while it is being closed or opened.
 
+    Where a contact slides there is no cone to choose from: friction is kinetic, f_t = −μ f_n v_t / √(|v_t|² + v₀²),
+    against its velocity along the plane, with the contact's coefficient. It is an equation, on the cone's edge but for
+    velocities about v₀ and below, where it fades, as a push that is not needed must not come before the motion.
+
+    To push against friction along the measured velocity is to damp negatively, by up to μ f_n / v₀ where there is less
+    friction than was thought, or none, as before the first touch. Where the motion is planned, give its velocity.
+
     Args:
         sides: of the pyramids.
+        sliding: names of point contacts that slide, each with the velocity that it is to have, world axes, m/s, shape
+            (3,), a function of time; names alone slide as is measured.
+        slow: v₀, m/s.
         name: see `Task`.
         weight: see `Task`.
     """
 
     inequality = True
 
-    def __init__(self, sides: int = 4, name: str | None = None, weight: float = 1.0) -> None:
+    def __init__(
+        self,
+        sides: int = 4,
+        sliding: str | Iterable[str] | Mapping[str, Callable[[float], ArrayLike]] = (),
+        slow: float = 0.01,
+        name: str | None = None,
+        weight: float = 1.0,
+    ) -> None:
         super().__init__("friction cones" if name is None else name, weight)
         if not isinstance(sides, int) or sides < 3:
             raise WbcError(f"{self.name}: sides = {show(sides)} must be a whole number, 3 or more")
         self.sides = sides
+        names = [sliding] if isinstance(sliding, str) else sliding
+        self.sliding = dict(names) if isinstance(names, Mapping) else dict.fromkeys(names)
+        self.slow = number(slow, f"{self.name}: slow, m/s,", above=True)
         self._laid_for: tuple[object, ...] | None = None
         self._constant = False
         self._matrix = np.zeros((0, 0))
+        self._equations = np.zeros(0, dtype=bool)
         self._rows: tuple[list[float], Rows] | None = None
+
+    def check(self, robot: Dynamics, contacts: Mapping[str, Contact]) -> None:
+        """See `Task`."""
+        for name in self.sliding:
+            if name not in contacts:
+                raise WbcError(f"{self.name}: {unknown_name('contact', name, contacts)}")
+            if not isinstance(contacts[name], PointContact):
+                raise WbcError(f"{self.name}: contact {name!r} is no point; kinetic friction is known for points only")
 
     def rows(self, robot: Dynamics, variables: Variables) -> Rows:
         """See `Task`; the facets of all contacts, then their normal forces."""
@@ -80,10 +178,12 @@ class FrictionCones(Task):
         same = self._laid_for is contacts
         if not same or not self._constant:
             self._fill(robot, variables)
-            self._laid_for, self._constant = contacts, all(contact.plain for contact in contacts)
+            self._laid_for = contacts
+            self._constant = all(contact.plain and contact.name not in self.sliding for contact in contacts)
         if not same or not self._constant or self._rows is None or self._rows[0] != variables.ceilings:
             facets = len(self._matrix) - len(contacts)
             lower, upper = np.full(len(self._matrix), -np.inf), np.zeros(len(self._matrix))
+            lower[self._equations] = 0.0
             upper[facets:] = variables.ceilings
             lower[facets:] = [
                 min(contact.minimum, ceiling) for contact, ceiling in zip(contacts, variables.ceilings, strict=True)
@@ -93,21 +193,43 @@ class FrictionCones(Task):
         return self._rows[1]
 
     def _fill(self, robot: Dynamics, variables: Variables) -> None:
-        blocks = [contact.cone(robot, self.sides) for contact in variables.contacts]
+        blocks = [
+            self._kinetic(robot, variables, contact)
+            if contact.name in self.sliding
+            else contact.cone(robot, self.sides)
+            for contact in variables.contacts
+        ]
         matrix = np.zeros((sum(map(len, blocks)) + len(blocks), variables.nf))
+        self._equations = np.zeros(len(matrix), dtype=bool)
         start, facets = 0, len(matrix) - len(blocks)
         for index, (contact, block) in enumerate(zip(variables.contacts, blocks, strict=True)):
             where = variables.force_of(contact.name)
             matrix[start : start + len(block), where] = block
             matrix[facets + index, where] = contact.normals(robot)
+            self._equations[start : start + len(block)] = contact.name in self.sliding
             start += len(block)
         self._matrix = matrix
+
+    def _kinetic(self, robot: Dynamics, variables: Variables, contact: Contact) -> Array:
+        """C with C f = f_t + μ f_n v_t / √(|v_t|² + v₀²), zero where a contact slides; shape (2, 3)."""
+        tangents, n = np.split(contact_axes(robot, contact), [2])
+        planned = self.sliding[contact.name]
+        if planned is None:
+            J, _ = variables.contact_motion(robot)
+            start = sum(other.rows for other in variables.contacts[: variables.contacts.index(contact)])
+            speed = tangents @ (J[start : start + 3] @ robot.v)
+        else:
+            speed = tangents @ constant(planned(variables.time), (3,), f"{self.name}: velocity of {contact.name!r}")
+        return np.asarray(tangents + contact.friction * np.outer(speed / np.hypot(np.linalg.norm(speed), self.slow), n))
 
     def row_names(self, robot: Dynamics, variables: Variables) -> list[str]:
         """See `Task`."""
         names = []
         for contact in variables.contacts:
-            names += [f"friction of {contact.name}"] * len(contact.cone(robot, self.sides))
+            if contact.name in self.sliding:
+                names += [f"kinetic friction of {contact.name}"] * 2
+            else:
+                names += [f"friction of {contact.name}"] * len(contact.cone(robot, self.sides))
         return names + [f"normal force of {contact.name}" for contact in variables.contacts]
 
 

@@ -50,7 +50,7 @@ def test_is_short(name):
     assert 40 <= lines <= 120
 
 
-@pytest.mark.parametrize("number", [1, 2, 3, 5, 9, 10, 11])
+@pytest.mark.parametrize("number", [1, 2, 3, 4, 5, 9, 10, 11])
 @pytest.mark.parametrize("simulator", ["mujoco", "builtin"])
 def test_scene_takes_backend_solver_and_simulator(number, simulator):
     made = example(number).scene(backend="numpy", solver="sequential-qp", simulator=simulator)
@@ -75,45 +75,64 @@ def test_a_tumbling_body_keeps_what_euler_angles_lose(tmp_path):
 # --- wiping -----------------------------------------------------------------------------------------------------------
 
 
-def wipe(error, duration):
-    """Force error (N) and path error (mm) after the first second, both rms, and the log."""
+def wipe(duration, mean=1, **case):
+    """Force error (N) and path error (mm) after the first second, both rms, the force in the mean over some ticks."""
     module = example(4)
-    scene = module.scene(table_error=error)
+    scene = module.scene(**case)
     log, robot = scene.run(duration), scene.controller.robot
+    tool = np.array([robot.update(q) or robot.pose("tool")[:2, 3] for q in log.q])
+    off = np.linalg.norm(tool - [module.path(t)[0][:2] for t in log.time], axis=1)
+    force = np.convolve(log.measured[:, 0, 2] - module.FORCE, np.ones(mean) / mean, "valid")
     late = log.time >= 1.0
-    tool = []
-    for q in log.q[late]:
-        robot.update(q)
-        tool.append(robot.pose("tool")[:2, 3])
-    off = np.linalg.norm(np.array(tool) - [module.path(t)[0][:2] for t in log.time[late]], axis=1)
-    force = log.measured[late, 0, 2] - module.FORCE
-    return float(np.sqrt(np.mean(force**2))), 1e3 * float(np.sqrt(np.mean(off**2))), log
-
-
-def check_wipe(error, duration):
-    force, path, log = wipe(error, duration)
-    print(f"table {1e3 * error:+.0f} mm: force within {force:.3f} N rms, path within {path:.3f} mm rms")
+    force, path = (float(np.sqrt(np.mean(x**2))) for x in (force[late[mean - 1 :]], off[late]))
+    print(f"{case}: force within {force:.3f} N rms, path within {1e3 * path:.3f} mm rms")
     assert log.ended == "finished"
     assert set(log.status) == {"optimal"}
-    assert force < 1.0
-    assert path < 3.0
+    assert log.measured[late, 0, 2].mean() > 5.0, "it is on the table"
+    assert log.cone_margin.min() > -1e-6
+    return force, 1e3 * path
 
 
-@pytest.mark.parametrize("error", [-0.005, 0.005])
-def test_wiping(error):
-    check_wipe(error, 3.0)
+WIPES = list(itertools.product(["mujoco", "builtin"], [-0.005, 0.005], [0.7, 1.0, 1.3]))
+SHORT_WIPES = [
+    ("mujoco", -0.005, 1.0),
+    ("mujoco", 0.005, 1.3),
+    ("mujoco", -0.005, 0.7),
+    ("builtin", 0.005, 1.0),
+    ("builtin", -0.005, 1.3),
+]
+
+
+def check_wipe(duration, simulator, error, factor):
+    """On cloth in MuJoCo, on the hard table of our own simulator; friction is that factor of what is believed."""
+    force, path = wipe(duration, simulator=simulator, error=error, mu=factor * 0.3)
+    exact = factor == 1.0
+    assert force < (0.1 if exact and simulator == "builtin" else 0.9)
+    assert path < (0.5 if exact else 1.2)
+
+
+@pytest.mark.parametrize(("simulator", "error", "factor"), SHORT_WIPES)
+def test_wiping(simulator, error, factor):
+    check_wipe(2.0, simulator, error, factor)
 
 
 @pytest.mark.soak
-@pytest.mark.parametrize("error", [-0.005, 0.0, 0.005])
-def test_wiping_for_long(error):
-    check_wipe(error, 20.0)
+@pytest.mark.parametrize(("simulator", "error", "factor"), WIPES)
+def test_wiping_for_long(simulator, error, factor):
+    check_wipe(20.0, simulator, error, factor)
+
+
+def test_wiping_on_mujocos_usual_contact():
+    """What slides does not stay on MuJoCo's firm ground: the force is right in the mean over 10 ms."""
+    force, path = wipe(1.8, mean=10, mu=1.3 * 0.3, surface=example(4).FIRM, timestep=2e-4)
+    assert force < 1.0
+    assert path < 1.5
 
 
 def test_wiping_with_a_stiff_height_fails():
     """What the example is against: without it, the figures above would mean little."""
     module = example(4)
-    log = module.scene(table_error=-0.005, stiff=True).run(1.5)
+    log = module.scene(error=-0.005, held=True).run(1.5)
     assert abs(log.measured[log.time >= 1.0, 0, 2]).max() == 0.0
 
 
@@ -130,7 +149,7 @@ def stand(duration, mass_factor=1.0, share=0.0, way=(0, 0, 0), start=1.0):
     """The scene of the example without its motion, and with one push."""
     module = example(5)
     module.STAND = 1e6  # it does not come to move
-    scene = module.scene(mass_factor=mass_factor)
+    scene = module.scene(realism=wbc.simulation.Realism(mass=mass_factor))
     push = wbc.Push("base", tuple(share * 9.81 * scene.plant.model.mass * np.array(way, float)), start, 0.2)
     scene.disturbances = [push]
     return scene.run(duration)

@@ -17,7 +17,7 @@ from wbc.simulation.builtin import Simulator
 from wbc.simulation.contact_impulse import solve_convex, solve_coulomb
 
 CORNERS = [(x, y, -0.05) for x in (-0.2, 0.2) for y in (-0.1, 0.1)]
-BELLY = [("base", (x, y, -0.08)) for x in (-0.25, 0.25) for y in (-0.095, 0.095)]
+BELLY = [(x, y, -0.08) for x in (-0.25, 0.25) for y in (-0.095, 0.095)]
 
 
 def brick(gravity=(0.0, 0.0, -9.81)) -> Model:
@@ -29,7 +29,7 @@ def brick(gravity=(0.0, 0.0, -9.81)) -> Model:
 def on_slope(angle: float, friction: float, **options: object) -> tuple[Simulator, np.ndarray]:
     """A brick that lies on a slope about y, and the direction down it."""
     normal = np.array([np.sin(angle), 0.0, np.cos(angle)])
-    sim = Simulator(brick(), friction=friction, normal=normal, points=[("brick", c) for c in CORNERS], **options)
+    sim = Simulator(brick(), friction=friction, normal=normal, contacts=[("brick", CORNERS)], **options)
     turn = quaternion.from_rotation_vector(np.array([0.0, angle, 0.0]))
     sim.reset(np.concatenate([0.05 * normal, turn]))
     return sim, np.array([np.cos(angle), 0.0, -np.sin(angle)])
@@ -120,7 +120,7 @@ def test_coulombs_law_where_things_slide():
 @pytest.mark.parametrize(("integrator", "error"), [("semi-implicit", 0.5 * 9.81 * 1e-3 * 0.3), ("runge-kutta", 1e-9)])
 def test_ballistic_flight(integrator, error):
     robot = wbc.load("quadruped")
-    sim = Simulator(ideal(robot.model, robot.model.gravity), contact="none", integrator=integrator)
+    sim = Simulator(ideal(robot.model, robot.model.gravity), ground="none", integrator=integrator)
     q, v = np.array(robot.model.nominal), np.zeros(18)
     q[2], v[:6] = 3.0, (1.0, -0.5, 2.0, 0.3, -0.2, 0.4)
     sim.reset(q, v)
@@ -143,7 +143,7 @@ def test_runge_kutta_keeps_energy_and_is_of_fourth_order():
     q, v = np.array(model.nominal), rng.normal(scale=2.0, size=18)
     ends, drifts = [], []
     for steps in (25, 50, 400):
-        sim = Simulator(model, timestep=0.2 / steps, contact="none", integrator="runge-kutta")
+        sim = Simulator(model, timestep=0.2 / steps, ground="none", integrator="runge-kutta")
         sim.reset(q, v)
         before = sim.energy
         for _ in range(steps):
@@ -191,22 +191,22 @@ def test_impact_is_eths(friction):
 # --- friction ------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("contact", ["hard", "soft"])
-def test_a_brick_on_a_slope_holds_below_the_angle_of_friction_and_slides_above(contact):
+@pytest.mark.parametrize("ground", ["hard", "soft"])
+def test_a_brick_on_a_slope_holds_below_the_angle_of_friction_and_slides_above(ground):
     friction = 0.5
     limit = np.arctan(friction)
-    sim, down = on_slope(limit - 0.02, friction, contact=contact)
+    sim, down = on_slope(limit - 0.02, friction, ground=ground)
     for _ in range(200):
         sim.step()
     settled = sim.state[0][:3]
     for _ in range(1000):
         sim.step()
     assert np.abs(sim.state[0][:3] - settled).max() < 1e-8
-    sim, down = on_slope(limit + 0.05, friction, contact=contact)
+    sim, down = on_slope(limit + 0.05, friction, ground=ground)
     for _ in range(500):
         sim.step()
     expected = 9.81 * (np.sin(limit + 0.05) - friction * np.cos(limit + 0.05)) * 0.5
-    assert down @ sim.state[1][:3] == pytest.approx(expected, rel=1e-6 if contact == "hard" else 0.02)
+    assert down @ sim.state[1][:3] == pytest.approx(expected, rel=1e-6 if ground == "hard" else 0.02)
 
 
 def test_the_convex_problem_alone_lets_what_slides_hover():
@@ -231,10 +231,10 @@ def test_friction_may_differ_by_point_and_turns_what_slides():
 # --- a robot comes down --------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("contact", ["hard", "soft"])
-def test_a_dropped_robot_comes_to_rest_and_never_gains_energy(contact):
+@pytest.mark.parametrize("ground", ["hard", "soft"])
+def test_a_dropped_robot_comes_to_rest_and_never_gains_energy(ground):
     robot = wbc.load("quadruped")
-    sim = Simulator(robot, contact=contact, friction=0.7, points=BELLY)
+    sim = Simulator(robot, ground=ground, friction=0.7, contacts=[*robot.model.feet, ("base", BELLY)])
     q, v = np.array(robot.model.nominal), np.zeros(18)
     q[2] += 0.1
     v[:6] = 0.8, 0.3, 0.0, 0.5, 0.5, 0.5
@@ -268,7 +268,7 @@ def test_an_arm_presses_on_a_table():
     arm = wbc.load("arm")
     arm.update(arm.model.nominal)
     place = arm.pose("tool")[:3, 3]
-    sim = Simulator(arm, points=[("tool", (0.0, 0.0, 0.0))], height=place[2], friction=0.3)
+    sim = Simulator(arm, contacts="tool", height=place[2], friction=0.3)
     for _ in range(300):
         q, v = sim.state
         arm.update(q, v)
@@ -278,7 +278,7 @@ def test_an_arm_presses_on_a_table():
     np.testing.assert_allclose(sim.point_forces[0], [0.0, 0.0, 10.0], atol=1e-6)
     arm.update(*sim.state)
     assert arm.pose("tool")[2, 3] == pytest.approx(place[2], abs=1e-6)
-    assert sim.contact_forces == {}
+    np.testing.assert_allclose(sim.contact_forces["tool"], sim.point_forces[0])
 
 
 def slide(sim: wbc.simulation.Plant, q: np.ndarray, v: np.ndarray, seconds: float) -> tuple[np.ndarray, float]:
@@ -292,36 +292,53 @@ def slide(sim: wbc.simulation.Plant, q: np.ndarray, v: np.ndarray, seconds: floa
     return end, float(np.linalg.norm(end[:2] - q[:2]))
 
 
-def test_a_dropped_and_sliding_quadruped_rests_where_mujocos_does():
-    """MuJoCo's contact is compliant: it is made stiff (1 ms instead of 20) and its friction nearly free of creep.
-
-    As it comes, with a time constant of 20 ms, the robot sinks in and slides 18 mm farther: another ground.
-    """
+@pytest.mark.parametrize("speed", [(0.8, 0.3, 0.5), (-0.5, 0.6, -0.7), (0.2, -0.8, 0.3)])
+def test_a_dropped_and_sliding_quadruped_rests_where_mujocos_does(speed):
+    """On MuJoCo's floor as `MujocoSimulator` makes it; on one as soft as MuJoCo's own it goes 12 mm farther."""
     pytest.importorskip("mujoco")
     robot = wbc.load("quadruped")
     q, v = np.array(robot.model.nominal), np.zeros(18)
     q[2] += 0.05
-    v[:6] = 0.8, 0.3, 0.0, 0.0, 0.0, 0.5
-    theirs = wbc.MujocoSimulator(robot, timestep=5e-4, friction=0.6)
-    theirs.mj_model.geom_solref[:] = [1e-3, 1.0]
-    theirs.mj_model.opt.impratio = 10.0
-    reference, far = slide(theirs, q, v, 1.5)
-    ours = Simulator(robot, friction=0.6)
-    end, _ = slide(ours, q, v, 1.5)
-    print(f"slid {1e3 * far:.1f} mm; apart {1e3 * np.linalg.norm(end[:3] - reference[:3]):.2f} mm")
-    assert far > 0.08
-    assert np.linalg.norm(end[:3] - reference[:3]) < 2e-3  # the issue asks for 1 cm
-    assert angle_between(end[3:7], reference[3:7]) < 0.5  # and 1°
-    assert np.abs(end[7:] - reference[7:]).max() < np.radians(1.0)
+    v[:2], v[5] = speed[:2], speed[2]
+    ends = []
+    for simulator in ("mujoco", "builtin"):
+        end, far = slide(make_plant(robot, simulator, friction=0.6), q, v, 1.5)
+        ends.append(end)
+        assert far > 0.08
+    theirs, ours = ends
+    apart, turned = float(np.linalg.norm(ours[:3] - theirs[:3])), angle_between(ours[3:7], theirs[3:7])
+    print(f"slid {1e3 * far:.1f} mm; apart {1e3 * apart:.2f} mm, {turned:.2f}°")
+    assert apart < 5e-3
+    assert turned < 0.6
+    assert np.abs(ours[7:] - theirs[7:]).max() < np.radians(1.0)
+
+
+def test_mujocos_floor_gives_no_energy():
+    """As our own never does (above): nothing on this floor rebounds, though it is a spring."""
+    pytest.importorskip("mujoco")
+    robot = wbc.load("quadruped")
+    plant = make_plant(robot, "mujoco", friction=0.7)
+    q, v = np.array(robot.model.nominal), np.zeros(18)
+    q[2] += 0.1
+    v[:6] = 0.8, 0.3, 0.0, 0.5, 0.5, 0.5
+    plant.reset(q, v)
+    energies = []
+    for _ in range(1500):
+        robot.update(*plant.state)
+        energies.append(robot.kinetic_energy + robot.potential_energy)
+        plant.apply(-2.0 * plant.state[1][6:])
+        plant.step()
+    assert np.diff(energies).max() < 1e-6
+    assert energies[0] - energies[-1] > 50.0
 
 
 # --- under control -------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("contact", ["hard", "soft"])
-def test_the_quadruped_stands_and_recovers_from_a_push(contact):
+@pytest.mark.parametrize("ground", ["hard", "soft"])
+def test_the_quadruped_stands_and_recovers_from_a_push(ground):
     controller, q = standing("quadruped")
-    sim = Simulator(controller.robot, contact=contact)
+    sim = Simulator(controller.robot, ground=ground)
     log = run(controller, sim, 1.0)
     assert log.ended == "finished" and set(log.status) == {"optimal"}
     assert np.abs(log.q[:, :3] - q[:3]).max() < 2e-3
@@ -347,7 +364,7 @@ def test_the_humanoid_stands_on_its_soles():
 def test_soft_contact_is_the_same_with_both_integrators():
     ends = []
     for integrator in ("semi-implicit", "runge-kutta"):
-        sim, _ = on_slope(0.3, 0.2, contact="soft", integrator=integrator, timestep=2e-4, damping=200.0)
+        sim, _ = on_slope(0.3, 0.2, ground="soft", integrator=integrator, timestep=2e-4, damping=200.0)
         q = sim.state[0]
         sim.reset(q + 0.01 * np.eye(7)[2], [0.3, 0.1, 0.0, 0.0, 0.0, 0.0])
         for _ in range(750):
@@ -358,10 +375,59 @@ def test_soft_contact_is_the_same_with_both_integrators():
 
 
 def test_soft_contact_sinks_by_weight_over_stiffness():
-    sim, _ = on_slope(0.0, 0.5, contact="soft", stiffness=2e4)
+    sim, _ = on_slope(0.0, 0.5, ground="soft", stiffness=2e4)
     for _ in range(1500):
         sim.step()
     assert sim.state[0][2] == pytest.approx(0.05 - 2.0 * 9.81 / (4 * 2e4), abs=1e-8)
+
+
+# --- what touches --------------------------------------------------------------------------------------------------
+
+
+def test_any_frame_contact_or_point_touches():
+    """A sole by its name, another as a contact, a hand, a frame that was added to the robot, points on a body."""
+    robot = wbc.load("humanoid")
+    robot.add_frame("knee", "left_shank", (0.0, 0.0, -0.1))
+    sole = wbc.SurfaceContact("right_foot", corners=robot.model.soles["right_foot"][:3])
+    sim = Simulator(robot, contacts=["left_foot", sole, wbc.PointContact("left_hand"), "knee", ("base", np.eye(3))])
+    assert [point.frame for point in sim.points] == [*["left_foot"] * 4, *["right_foot"] * 3, "left_hand", "knee"] + [
+        "base"
+    ] * 3
+    np.testing.assert_array_equal(sim.points[-1].offset, (0, 0, 1))
+    assert set(sim.contact_forces) == {"left_foot", "right_foot", "left_hand", "knee", "base"}
+    assert Simulator(robot, contacts="left_hand").points[0].frame == "left_hand"
+    assert Simulator(robot, contacts=[("base", [(0.1, 0.2)])]).points[0].offset.tolist() == [0.1, 0.2, 0.0]
+
+
+def test_a_floating_robot_without_feet_must_say_what_touches():
+    with pytest.raises(wbc.WbcError, match="'brick' has no feet.*contacts="):
+        Simulator(brick())
+    falling = Simulator(brick(), contacts=())
+    for _ in range(10):
+        falling.step()
+    assert falling.state[1][2] == pytest.approx(-9.81 * 0.01)
+    assert Simulator(wbc.load("arm")).points == (), "an arm is free"
+
+
+def test_sensors_share_the_forces_of_their_part_by_nearness():
+    robot = wbc.load(brick())
+    for name, x in (("front", 0.2), ("rear", -0.2), ("also front", 0.2)):
+        robot.add_frame(name, "brick", (x, 0.0, 0.0))
+    sim = Simulator(robot, contacts=[("brick", CORNERS)])
+    sim.reset([0.0, 0.0, 0.05, 1.0, 0.0, 0.0, 0.0])
+    sim.push("brick", [0.0, 0.0, 0.0, 0.0, 1.0, 0.0])  # it leans on its front
+    for _ in range(5):
+        sim.step()
+    weight = 2.0 * 9.81
+    assert sim.contact_forces["brick"][2] == pytest.approx(weight)
+    sim.measure(["front", "rear", "also front"])
+    forces = sim.contact_forces
+    assert forces["front"][2] - forces["rear"][2] == pytest.approx(1.0 / 0.2)
+    assert forces["front"][2] + forces["rear"][2] == pytest.approx(weight)
+    np.testing.assert_array_equal(forces["also front"], forces["front"])
+    assert not forces["brick"].any(), "all points are nearer to another sensor"
+    with pytest.raises(wbc.WbcError, match="did you mean 'front'"):
+        sim.measure(["frnt"])
 
 
 # --- the interface -------------------------------------------------------------------------------------------------
@@ -402,7 +468,7 @@ def test_what_is_handed_out_is_a_copy_and_the_same_run_gives_the_same_numbers():
 
 def test_a_push_accelerates_and_ends():
     model = brick((0.0, 0.0, 0.0))
-    sim = Simulator(model, contact="none")
+    sim = Simulator(model, ground="none")
     sim.push("brick", [4.0, 0.0, 0.0, 0.0, 0.0, 0.0333])
     for _ in range(100):
         sim.step()
@@ -417,7 +483,7 @@ def test_a_push_accelerates_and_ends():
 
 
 def test_an_unstable_simulation_says_so():
-    sim, _ = on_slope(0.0, 0.5, contact="soft", integrator="runge-kutta", stiffness=1e13, timestep=1e-2)
+    sim, _ = on_slope(0.0, 0.5, ground="soft", integrator="runge-kutta", stiffness=1e13, timestep=1e-2)
     q, v = sim.state
     q[2] -= 1e-3
     sim.reset(q, v)
@@ -433,14 +499,17 @@ def test_an_unstable_simulation_says_so():
     ("options", "words"),
     [
         ({"timestep": 0.0}, "timestep"),
-        ({"contact": "hrd"}, "did you mean 'hard'"),
+        ({"ground": "hrd"}, "did you mean 'hard'"),
         ({"integrator": "euler"}, "semi-implicit"),
-        ({"integrator": "runge-kutta"}, "hard contact has none"),
+        ({"integrator": "runge-kutta"}, "hard ground has none"),
         ({"friction": -1.0}, "friction"),
         ({"friction": [1.0, 1.0]}, "4 points"),
         ({"normal": (0, 0, 0)}, "normal"),
-        ({"points": [("LF_fot", (0, 0, 0))]}, "did you mean 'LF_foot'"),
-        ({"points": [("base", (0, 0))]}, "offset"),
+        ({"contacts": [("LF_fot", (0, 0, 0))]}, "did you mean 'LF_foot'"),
+        ({"contacts": "LF_fot"}, "did you mean 'LF_foot'"),
+        ({"contacts": [3]}, "can't touch the ground"),
+        ({"contacts": [wbc.PointContact("LF_foot", on="RF_foot")]}, "only contacts with the ground"),
+        ({"contacts": [("base", (0, 0))]}, "the points on 'base'"),
         ({"stiffness": 0.0}, "stiffness"),
         ({"height": np.nan}, "height"),
     ],

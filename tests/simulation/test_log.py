@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -13,14 +14,17 @@ import pytest
 
 from tests.control.scenes import standing
 from wbc import WbcError
-from wbc.simulation import Log, MujocoSimulator, read_log, run
+from wbc.simulation import Log, Noise, Realism, Scene, Simulator, make_plant, read_log, run
 
-ARRAYS = ("time", "q", "v", "torque", "forces", "measured", "cost", "cone_margin", "torque_margin", "tick_time")
+ARRAYS = (
+    *("time", "q", "v", "true_q", "true_v", "torque", "forces", "measured", "cost", "cone_margin", "torque_margin"),
+    "tick_time",
+)
 
 
-def make(path: Path | None, duration: float = 0.05) -> Log:
+def make(path: Path | None, duration: float = 0.05, simulator: str = "mujoco", realism: Realism | None = None) -> Log:
     controller, _ = standing("quadruped")
-    return run(controller, MujocoSimulator(controller.robot), duration, record=path)
+    return Scene(controller, make_plant(controller.robot, simulator, realism=realism), duration).run(record=path)
 
 
 def same(one: Log, other: Log, ticks: int | None = None) -> None:
@@ -40,10 +44,57 @@ def test_reading_back_gives_the_same_numbers(tmp_path: Path) -> None:
     assert "50 optimal" in back.summary()
 
 
-def test_the_same_run_twice_gives_the_same_numbers() -> None:
-    one, other = make(None), make(None)
+@pytest.mark.parametrize("simulator", ["mujoco", "builtin"])
+def test_the_true_state_stands_beside_the_measured_one(tmp_path: Path, simulator: str) -> None:
+    noise = Noise(1e-3, 1e-2, base_position=1e-3)
+    log = make(tmp_path / "run.log", simulator=simulator, realism=Realism(noise=noise, delay=1e-3, seed=2))
+    same(log, read_log(tmp_path / "run.log"))
+    assert np.std(log.q[:, 7:] - log.true_q[:, 7:]) == pytest.approx(1e-3, rel=0.1)
+    assert np.std(log.v[:, 6:] - log.true_v[:, 6:]) == pytest.approx(1e-2, rel=0.1)
+    assert np.abs(np.diff(log.true_q, axis=0)).max() < 2e-4, "the true one does not jump"
+    whole = (tmp_path / "run.log").read_bytes()
+    (tmp_path / "part.log").write_bytes(whole[: len(whole) // 2])
+    part = read_log(tmp_path / "part.log")
+    assert 20 < len(part) < 50
+    same(part, log, len(part))
+    plain = make(tmp_path / "plain.log", simulator=simulator)
+    assert np.array_equal(plain.q, plain.true_q) and np.array_equal(plain.v, plain.true_v)
+    assert (tmp_path / "plain.log").stat().st_size < len(whole), "what is the same is written once"
+
+
+@pytest.mark.parametrize("simulator", ["mujoco", "builtin"])
+@pytest.mark.parametrize("realism", [None, Realism(noise=Noise(1e-3, 1e-2), lag=2e-3, seed=5)])
+def test_the_same_run_twice_gives_the_same_numbers(simulator: str, realism: Realism | None) -> None:
+    one, other = (make(None, simulator=simulator, realism=realism) for _ in range(2))
     for name in ARRAYS[:-1]:
         assert np.array_equal(getattr(one, name), getattr(other, name)), name
+
+
+def test_a_log_of_version_1_is_read() -> None:
+    """One that was written before there was a true state, as bytes."""
+    header = b'wbc log 1\n{"robot": "r", "sizes": [1, 1, 1, 1], "contacts": ["c"], "feet": []}\n'
+    row = np.array([0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 1.0, 1e-3])
+    with tempfile.NamedTemporaryFile(suffix=".log") as file:
+        file.write(header + row.tobytes() + row.tobytes() + b"\nended: finished")
+        file.flush()
+        log = read_log(file.name)
+    assert len(log) == 2 and log.ended == "finished" and log.status == ["relaxed"] * 2
+    assert log.forces[1].tolist() == [[4.0, 5.0, 6.0]] and log.cost[1].tolist() == [7.0]
+    assert log.q[0] == log.true_q[0] == 1.0 and log.v[0] == log.true_v[0] == 2.0
+
+
+def test_an_error_on_the_way_keeps_what_was_recorded(tmp_path: Path) -> None:
+    controller, _ = standing("quadruped")
+
+    def targets(now: float, _: object) -> None:
+        if now > 0.02:
+            raise ValueError("somebody's mistake")
+
+    with pytest.raises(ValueError, match="somebody's mistake"):
+        run(controller, Simulator(controller.robot), 1.0, targets=targets, record=tmp_path / "run.log")
+    log = read_log(tmp_path / "run.log")
+    assert 20 <= len(log) <= 22
+    assert log.ended == "ValueError: somebody's mistake"
 
 
 def test_a_log_that_breaks_off_gives_what_is_there(tmp_path: Path) -> None:
@@ -65,6 +116,7 @@ def test_a_log_that_breaks_off_gives_what_is_there(tmp_path: Path) -> None:
         (b"PK\x03\x04 something else", "is no log of wbc"),
         (b"wbc log 1\n", "header can't be read"),
         (b"wbc log 1\n{}\n", "header can't be read"),
+        (b"wbc log 3\n{}\n", "is a log of version '3'"),
         (b'wbc log 1\n{"sizes": [1, "x", 2, 3], "contacts": [], "feet": []}\n', "header can't be read"),
         (b'wbc log 1\n{"robot": "r", "sizes": [1, 1, 1, 1], "contacts": [], "feet": []}\n' + b"\xff" * 72, "damaged"),
     ],
@@ -101,3 +153,21 @@ def test_a_killed_process_leaves_all_but_the_last_second(tmp_path: Path) -> None
 def test_a_log_that_can_not_be_written_is_named(tmp_path: Path) -> None:
     with pytest.raises(WbcError, match="can't write the log"):
         make(tmp_path / "no such folder" / "run.log")
+
+
+def test_a_measured_force_is_the_mean_over_the_period() -> None:
+    """The robot lands: what its feet feel changes from step to step."""
+    controller, q = standing("quadruped")
+    plant = Simulator(controller.robot, timestep=5e-4)
+    q[2] += 2e-3
+    plant.reset(q)
+    log = run(controller, plant, 0.04, period=2e-3)
+    plant.reset(q)
+    for tick in range(len(log) - 1):
+        plant.apply(log.torque[tick])
+        forces = []
+        for _ in range(4):
+            plant.step()
+            forces.append(list(plant.contact_forces.values()))
+        assert np.allclose(log.measured[tick + 1], np.mean(forces, axis=0), atol=1e-9)
+    assert np.abs(log.measured).max() > 100.0

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import signal
+
 import mujoco
 import numpy as np
 import pytest
@@ -125,8 +128,52 @@ def test_pushes_act_at_the_frame() -> None:
     mujoco.mj_forward(plant.mj_model, plant.mj_data)
     expected = np.linalg.solve(robot.mass_matrix, robot.generalized_force("LF_shank", wrench))
     assert np.allclose(plant.mj_data.qacc, expected, atol=1e-8)
-    with pytest.raises(WbcError, match="no body 'LF_shnk'; did you mean 'LF_shank'"):
+    with pytest.raises(WbcError, match="no frame 'LF_shnk'; did you mean 'LF_shank'"):
         plant.push("LF_shnk", wrench)
+
+
+STOOL = """<mujoco><option timestep="0.001" cone="elliptic" impratio="100"/><worldbody><geom type="plane" size="5 5 1"/>
+  <body name="seat" pos="0 0 0.3"><freejoint/><geom type="box" size="0.3 0.2 0.02" mass="6"/>
+    <body name="legs">{legs}</body>
+    <body name="arm"><joint name="turn"/><geom type="sphere" pos="0.1 0 0.1" size="0.05" mass="1"/></body></body>
+  </worldbody><actuator><motor joint="turn"/></actuator></mujoco>"""
+LEGS = "".join(
+    f'<geom type="sphere" size="0.02" pos="{x} {y} -0.28" mass="0.5"/><site name="foot{n}" pos="{x} {y} -0.3"/>'
+    for n, (x, y) in enumerate([(0.25, 0.0), (-0.25, 0.15), (-0.25, -0.15)])
+)
+
+
+def test_contact_forces_of_an_mjcf_robot_are_measured_at_the_contacts_of_the_stack() -> None:
+    """Three feet on one rigid part, which is another body of the file than the one with the joint."""
+    m = mujoco.MjModel.from_xml_string(STOOL.format(legs=LEGS))
+    robot = wbc.load(m)
+    feet = [wbc.PointContact(f"foot{n}") for n in range(3)]
+    stack = wbc.Stack(tasks.EquationOfMotion() / tasks.ContactMotion() / tasks.JointAcceleration(), contacts=feet)
+    plant = MujocoSimulator(m)
+    assert plant.contact_forces == {}
+    log = run(wbc.Controller(robot, stack), plant, 0.5)
+    assert log.feet == ("foot0", "foot1", "foot2")
+    robot.update(log.q[-1])
+    measured, weight = log.measured[-1, :, 2], 9.81 * robot.mass
+    assert measured.sum() == pytest.approx(weight, rel=2e-3)
+    places = np.array([robot.pose(f"foot{n}")[:2, 3] for n in range(3)])
+    assert measured @ places / weight == pytest.approx(robot.com[:2], abs=2e-3), "the lever rule"
+    assert measured.min() > 0.1 * weight
+    with pytest.raises(WbcError, match="no frame 'foot3'"):
+        plant.measure(["foot3"])
+
+
+def test_two_pushes_on_one_body_add_up() -> None:
+    robot = wbc.load("quadruped")
+    robot.add_frame("back", "base", (-0.3, 0.0, 0.1))
+    plant = MujocoSimulator(robot)
+    plant.push("base", [1.0, 2.0, 3.0])
+    plant.push("back", [0.0, 0.0, 4.0])
+    assert np.allclose(plant.mj_data.xfrc_applied[2, :3], [1.0, 2.0, 7.0])
+    plant.push("base", [0.0, 0.0, 0.0])
+    assert np.allclose(plant.mj_data.xfrc_applied[2, :3], [0.0, 0.0, 4.0])
+    plant.reset()
+    assert not plant.mj_data.xfrc_applied.any()
 
 
 def test_the_period_must_be_a_multiple_of_the_timestep() -> None:
@@ -140,6 +187,9 @@ def test_the_period_must_be_a_multiple_of_the_timestep() -> None:
     other = MujocoSimulator(wbc.load("arm"))
     with pytest.raises(WbcError, match="the plant's"):
         run(controller, other, 0.1)
+    for duration in (0.0, -1.0, np.nan, np.inf):
+        with pytest.raises(WbcError, match="duration"):
+            run(controller, plant, duration, period=2e-3)
 
 
 def test_a_fall_and_an_interruption_end_the_run_with_the_log() -> None:
@@ -152,7 +202,7 @@ def test_a_fall_and_an_interruption_end_the_run_with_the_log() -> None:
 
     def stop(now: float, _: wbc.Controller) -> None:
         if now > 0.05:
-            raise KeyboardInterrupt
+            os.kill(os.getpid(), signal.SIGINT)  # Ctrl-C
 
     controller.reset()
     plant.reset()

@@ -9,7 +9,8 @@ import wbc
 from tests.control.scenes import standing
 from wbc.simulation import run
 from wbc.simulation.builtin import Simulator
-from wbc.simulation.realism import Noise, Realistic, make_wrong_plant, with_mass_error
+from wbc.simulation.realism import Noise, Realism, Realistic, with_mass_error
+from wbc.simulation.scene import make_plant
 
 
 def test_a_delay_is_that_many_steps():
@@ -43,7 +44,7 @@ def test_noise_is_what_was_asked_for_and_comes_from_its_seed():
     noise = Noise(0.01, 0.02, base_position=0.003, base_orientation=0.004, base_velocity=0.05, base_rate=0.06)
     robot = wbc.load("quadruped")
     errors = []
-    plant = Realistic(Simulator(robot, contact="none"), noise=noise, seed=3)
+    plant = Realistic(Simulator(robot, ground="none"), noise=noise, seed=3)
     for _ in range(1500):
         plant.step()
         q, v = plant.state
@@ -68,7 +69,7 @@ def test_noise_is_what_was_asked_for_and_comes_from_its_seed():
 
 def again_of(robot: wbc.Dynamics, noise: Noise) -> np.ndarray:
     """The first error of the velocity with seed 3."""
-    plant = Realistic(Simulator(robot, contact="none"), noise=noise, seed=3)
+    plant = Realistic(Simulator(robot, ground="none"), noise=noise, seed=3)
     plant.step()
     return plant.state[1] - plant.true_state[1]
 
@@ -92,12 +93,13 @@ def test_the_quadruped_stands_although_all_is_wrong(simulator):
     if simulator == "mujoco":
         pytest.importorskip("mujoco")
     controller, q = standing("quadruped")
-    plant = make_wrong_plant(controller.robot, simulator, mass=1.1, friction=0.7)
-    assert plant.model.mass == pytest.approx(1.1 * controller.robot.mass)
     noise = Noise(1e-4, 5e-3, base_position=1e-4, base_orientation=1e-4, base_velocity=2e-3, base_rate=2e-3)
-    late = Realistic(plant, delay=2e-3, lag=2e-3, noise=noise, seed=1)
+    wrong = Realism(mass=1.1, friction=0.7, delay=2e-3, lag=2e-3, noise=noise, seed=1)
+    late = make_plant(controller.robot, simulator, realism=wrong)
+    assert late.model.mass == pytest.approx(1.1 * controller.robot.mass)
     log = run(controller, late, 1.0)
     assert log.ended == "finished"
+    assert 5e-5 < np.std(log.q[:, 7:] - log.true_q[:, 7:]) < 2e-4, "the log has what was measured, and what was true"
     true = late.true_state[0]
     assert np.abs(true[:2] - q[:2]).max() < 1e-2
     sag = 0.1 * 9.81 / (2 * np.pi * 3.0) ** 2 / 1.1  # a tenth of the weight on the base's spring: 3 Hz
@@ -119,6 +121,11 @@ def test_wrong_options_are_named():
     with pytest.raises(wbc.WbcError, match="factor"):
         with_mass_error(plant.model, 0.0)
     with pytest.raises(wbc.WbcError, match="no simulator"):
-        make_wrong_plant(plant.model, "gazebo")
+        make_plant(plant.model, "gazebo")
+    with pytest.raises(wbc.WbcError, match="realism = 3"):
+        make_plant(plant.model, "builtin", realism=3)
+    for bad in ({"mass": 0.0}, {"friction": -1.0}, {"delay": np.nan}, {"lag": -1.0}, {"noise": 0.1}):
+        with pytest.raises(wbc.WbcError, match=f"realism: {next(iter(bad))}"):
+            Realism(**bad)
     with pytest.raises(wbc.WbcError, match="torque"):
         Realistic(plant).apply([1.0])

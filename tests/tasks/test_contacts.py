@@ -46,6 +46,95 @@ def test_contact_motion_is_the_acceleration_of_the_contact_against_what_it_touch
     assert np.allclose(residual(tasks.ContactMotion(), moving, contacts), np.concatenate(expected), **CLOSE)
 
 
+def own_axes(robot: wbc.Dynamics, contact: wbc.Contact) -> np.ndarray:
+    """Tangents and normal in rows, world axes: any two tangents of a normal that is fixed to what carries it."""
+    if isinstance(contact, wbc.SurfaceContact):
+        return robot.pose(contact.frame)[:3, :3].T  # its normal is z
+    turn = np.eye(3) if contact.on is None else robot.pose(contact.on)[:3, :3]
+    x, y = {(0, 0, 1): [(1, 0, 0), (0, 1, 0)], (0, 1, 0): [(1, 0, 0), (0, 0, -1)]}[tuple(map(int, contact.normal))]
+    return np.array([x, y, contact.normal]) @ turn.T
+
+
+@pytest.mark.parametrize("kind", CONTACTS)
+@pytest.mark.parametrize("way", ["normal", "named"])
+def test_contacts_that_slide_are_held_in_the_axes_that_were_chosen(kind: str, way: str) -> None:
+    name, make = CONTACTS[kind]
+    moving, contacts = Moving(name, 35), make()
+    robot, last = moving.robot, contacts[-1]
+    chosen = ("z", "x") if last.rows == 3 else ("z", "rx", "ry")
+    axes = "z" if way == "normal" else {last.name: chosen}
+    free, held = (tasks.ContactMotion(wbc.Gains(kp=7.0, kd=20.0), axes=given) for given in (None, axes))
+    everything, expected, names, start = residual(free, moving, contacts), [], [], 0
+    for contact in contacts:
+        rows = everything[start : start + contact.rows].reshape(-1, 3)
+        kept = ("z",) if way == "normal" else chosen if contact is last else ("x", "y", "z", "rx", "ry", "rz")
+        kept = kept[: contact.rows]
+        if len(kept) < contact.rows:
+            rows = rows @ own_axes(robot, contact).T
+        expected += [rows.ravel()[("x", "y", "z", "rx", "ry", "rz").index(axis)] for axis in kept]
+        names += [f"{axis} of {contact.name}" for axis in kept]
+        start += contact.rows
+    assert np.allclose(residual(held, moving, contacts), expected, atol=1e-9 * np.abs(everything).max())
+    assert held.row_names(robot, wbc.Variables(robot, contacts)) == names
+
+
+@pytest.mark.parametrize("kind", ["points", "point on body", "on the arm"])
+def test_the_normal_that_is_held_is_that_of_the_contact(kind: str) -> None:
+    """Against finite differences of the distance along the normal alone."""
+    name, make = CONTACTS[kind]
+    moving = Moving(name, 36)
+    contacts = tuple(contact for contact in make() if isinstance(contact, wbc.PointContact))
+    expected = []
+    for contact in contacts:
+        start = moving.pose(contact.frame, None, contact.on)[:3, 3].copy()
+
+        def way(contact: wbc.Contact = contact, start: np.ndarray = start) -> np.ndarray:
+            return contact.normal @ (moving.pose(contact.frame, None, contact.on)[:3, 3] - start)
+
+        rate, second = moving.rates(way)
+        expected.append(second + 20.0 * rate)
+    task = tasks.ContactMotion(wbc.Gains(kp=0.0, kd=20.0), axes="z")
+    assert np.allclose(residual(task, moving, contacts), expected, **CLOSE)
+
+
+@pytest.mark.parametrize("on", [None, "RF_thigh"])
+def test_a_contact_that_slides_has_kinetic_friction(on: str | None) -> None:
+    moving = Moving("quadruped", 37)
+    robot = moving.robot
+    normal = np.array([0.0, 0.6, 0.8])
+    sliding = wbc.PointContact("LF_foot", 0.4, normal=normal, on=on)
+    contacts = (wbc.PointContact("RH_foot", 0.7), sliding)
+    variables = wbc.Variables(robot, contacts)
+    task = tasks.FrictionCones(sliding="LF_foot", slow=0.02)
+    A, lower, upper = task.matrices(robot, variables)
+    names = task.row_names(robot, variables)
+    mine = [row for row, name in enumerate(names) if name == "kinetic friction of LF_foot"]
+    assert len(mine) == 2 and not lower[mine].any() and not upper[mine].any()
+    assert names.count("friction of RH_foot") == 4 and np.isinf(lower[:4]).all()
+
+    turn = np.eye(3) if on is None else robot.pose(on)[:3, :3]
+    velocity = turn @ moving.frame_rates("LF_foot", None, on)[0][:3]
+    n = turn @ normal
+    along = velocity - n * (n @ velocity)
+    x = np.zeros(variables.n)
+    force = 50.0 * n - 0.4 * 50.0 * along / np.hypot(np.linalg.norm(along), 0.02)
+    x[variables.force][3:] = force
+    assert np.allclose((A @ x)[mine], 0.0, atol=1e-4)
+    assert 0.0 < sliding.margin(robot, force, 4) < 0.01, "it is inside the cone, at its edge"
+    x[variables.force][3:] = 50.0 * n
+    assert np.linalg.norm((A @ x)[mine]) == pytest.approx(20.0, rel=1e-3)
+    planned = tasks.FrictionCones(sliding={"LF_foot": lambda t: t * velocity})
+    variables.time = 3.0
+    x[variables.force][3:] = 50.0 * n - 20.0 * along / np.linalg.norm(along)
+    assert np.allclose((planned.matrices(robot, variables)[0] @ x)[mine], 0.0, atol=1e-4)
+    wrong = tasks.FrictionCones(sliding={"LF_foot": lambda t: (t, 0.0)})
+    with pytest.raises(wbc.WbcError, match="velocity of 'LF_foot'"):
+        wrong.matrices(robot, variables)
+    robot.update(moving.q, np.zeros(robot.nv))
+    x[variables.force][3:] = 50.0 * n
+    assert np.allclose(task.matrices(robot, variables)[0][mine] @ x, 0.0), "at rest, nothing rubs"
+
+
 @pytest.mark.parametrize("kind", CONTACTS)
 def test_contacts_are_pulled_back_to_where_they_closed(kind: str) -> None:
     name, make = CONTACTS[kind]
@@ -162,6 +251,19 @@ def test_mistakes_are_named() -> None:
         tasks.ContactForce("LF_foot", (0, 0, 1), "zz")
     with pytest.raises(wbc.WbcError, match="kp and kd must be numbers"):
         tasks.ContactMotion(wbc.Gains(kp=np.ones(3)))
+    with pytest.raises(wbc.WbcError, match="axis"):
+        tasks.ContactMotion(axes={"LF_foot": "zq"})
+    with pytest.raises(wbc.WbcError, match="slow"):
+        tasks.FrictionCones(slow=0.0)
+    sole = wbc.SurfaceContact("RF_foot", corners=SQUARE)
+    for wrong, words in (
+        (tasks.ContactMotion(axes={"LF_fot": "z"}), "did you mean 'LF_foot'"),
+        (tasks.ContactMotion(axes=("z", "rx")), "'LF_foot' has the axes x, y, z, not"),
+        (tasks.FrictionCones(sliding="LF_fot"), "did you mean 'LF_foot'"),
+        (tasks.FrictionCones(sliding=["LF_foot", "RF_foot"]), "'RF_foot' is no point"),
+    ):
+        with pytest.raises(wbc.WbcError, match=words):
+            wbc.Controller(robot, wbc.Stack(tasks.EquationOfMotion() / (wrong + tasks.ContactMotion()), [foot, sole]))
     for options, words in (
         ({"friction": -0.1}, "friction"),
         ({"friction": np.inf}, "friction"),

@@ -8,7 +8,7 @@ from wbc.simulation.builtin import Simulator
 from wbc.simulation.log import Log, read_log
 from wbc.simulation.loop import Push, run
 from wbc.simulation.plant import Plant
-from wbc.simulation.realism import Noise, Realistic, make_wrong_plant, with_mass_error
+from wbc.simulation.realism import Noise, Realism, Realistic, with_mass_error
 from wbc.simulation.scene import Scene, make_plant
 
 if TYPE_CHECKING:
@@ -20,11 +20,11 @@ __all__ = [
     "Noise",
     "Plant",
     "Push",
+    "Realism",
     "Realistic",
     "Scene",
     "Simulator",
     "make_plant",
-    "make_wrong_plant",
     "read_log",
     "run",
     "with_mass_error",

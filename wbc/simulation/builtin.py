@@ -1,36 +1,35 @@
-"""The simulator that needs no other package: a robot over a plane, touching it at declared points.
+"""The simulator that needs no other package: a robot over a plane, which it touches at named places.
 
 A step solves one problem in the impulses p = ∫ f dt of all points that touch at its end (velocity stepping):
 
     M (v⁺ − v) = dt (Sᵀ τ + external − h) + Jᵀ p,   q⁺ = q ⊕ dt v⁺
 
-- hard contact: inelastic, v_n⁺ ≥ −gap/dt and Coulomb's law; ETH (3.66)–(3.70) is its frictionless core;
-- soft contact: a spring and a damper, f = −k (r + dt ṙ⁺) − d ṙ⁺ (ETH 3.58, on the robot, at the step's end), cut to
-  the friction cone. It is the same problem with 1 / (dt (d + dt k)) added to the diagonal of G = J M⁻¹ Jᵀ, and so it
-  is stable for any k and d. The Runge–Kutta integrator takes the forces as they are, and is not.
+- hard ground: inelastic, v_n⁺ ≥ −gap/dt and Coulomb's law; ETH (3.66)–(3.70) is its frictionless core;
+- soft ground: springs and dampers (`springs`), at the step's end and so stable. The Runge–Kutta integrator takes the
+  forces as they are, and is not.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 from scipy.linalg import lapack
 
-from wbc.arrays import Array, ArrayLike, IntArray
+from wbc.arrays import Array, ArrayLike, IntArray, numbers
+from wbc.contact import Contact
 from wbc.dynamics.base import Dynamics
 from wbc.dynamics.load import load
 from wbc.dynamics.passive import FRICTION_SPEED
 from wbc.errors import WbcError, show, unknown_name
-from wbc.geometry import so3
 from wbc.model.model import Model
-from wbc.model.parts import constant, plane_axes
+from wbc.model.parts import constant
 from wbc.model.space import ConfigurationSpace
-from wbc.model.tree import Tree
 from wbc.simulation.contact_impulse import Impulses, solve_coulomb
+from wbc.simulation.ground import Ground, Touching, contact_points, felt
 from wbc.simulation.plant import Plant
+from wbc.simulation.springs import Springs
 
 MARGIN = 1e-3
 """Points and joints nearer than this to touching, m or rad, are part of the problem."""
@@ -39,39 +38,25 @@ RECOVERY = (0.1, 0.1)
 """What is undone in a step of a penetration that should not be there, as a share of it, and at most, m/s or rad/s."""
 
 
-@dataclass(frozen=True, eq=False)
-class Point:
-    """A place on the robot that can touch the ground: a point, or a ball.
-
-    Attributes:
-        frame: of the robot.
-        offset: of the point, or the ball's centre, in the frame, m, shape (3,).
-        radius: of the ball, m; zero for a point.
-    """
-
-    frame: str
-    offset: Array
-    radius: float = 0.0
-
-
 class Simulator(Plant):
     """A robot on flat ground or a slope.
 
-    Only the declared points touch: what else of the robot meets the ground goes through it.
+    What is named in `contacts` touches it; what else of the robot meets the ground goes through it.
 
     Args:
         robot: a robot of `wbc.load` (the simulator works on a copy), or a `wbc.Model`.
         timestep: s.
-        contact: "hard", "soft" or "none".
+        ground: "hard", "soft" or "none".
         friction: coefficient of Coulomb friction of all points, or of each in the order of `points`.
-        points: that touch, as (frame, offset in it), besides the feet.
-        feet: whether the model's feet touch: the corners of its soles, the ball around a point foot, else the point.
+        contacts: what touches the ground: frames (with the corners of a sole, the ball around a point foot, else the
+            origin), contacts of a stack (a surface with its corners), or (frame, points fixed to it, shape (3,) or
+            (n, 3), m); None: the model's feet. A floating robot that has none must be given some, or `ground="none"`.
         normal: of the ground, world axes.
         height: of the ground above the world's origin, m.
-        integrator: "semi-implicit" (Euler), or "runge-kutta" (of fourth order; not with hard contact, and without
+        integrator: "semi-implicit" (Euler), or "runge-kutta" (of fourth order; not with hard ground, and without
             the joints' position limits).
-        stiffness: of soft contact, N/m.
-        damping: of soft contact, N s/m.
+        stiffness: of soft ground, N/m, at each point.
+        damping: of soft ground, N s/m, at each point.
         corrections: of the contacts that slide, at most; 0 is the convex problem alone, in which what slides hovers
             (see `contact_impulse`).
 
@@ -85,11 +70,10 @@ class Simulator(Plant):
         self,
         robot: Dynamics | Model,
         timestep: float = 1e-3,
-        contact: Literal["hard", "soft", "none"] = "hard",
+        ground: Literal["hard", "soft", "none"] = "hard",
         friction: float | Sequence[float] | Array = 1.0,
-        points: Iterable[tuple[str, ArrayLike]] = (),
+        contacts: str | Contact | Iterable[Touching] | None = None,
         *,
-        feet: bool = True,
         normal: ArrayLike = (0.0, 0.0, 1.0),
         height: float = 0.0,
         integrator: Literal["semi-implicit", "runge-kutta"] = "semi-implicit",
@@ -104,50 +88,38 @@ class Simulator(Plant):
         self._space = ConfigurationSpace(self.model)
         if not 0 < timestep < 1:
             raise WbcError(f"timestep = {timestep} must be a time in s, between 0 and 1")
-        if contact not in ("hard", "soft", "none"):
-            raise unknown_name("contact", contact, ("hard", "soft", "none"))
+        if ground not in ("hard", "soft", "none"):
+            raise unknown_name("ground", ground, ("hard", "soft", "none"))
         if integrator not in ("semi-implicit", "runge-kutta"):
             raise unknown_name("integrator", integrator, ("semi-implicit", "runge-kutta"))
-        if integrator == "runge-kutta" and contact == "hard":
-            raise WbcError('integrator "runge-kutta" needs forces; hard contact has none: contact="soft" or "none"')
+        if integrator == "runge-kutta" and ground == "hard":
+            raise WbcError('integrator "runge-kutta" needs forces; hard ground has none: ground="soft" or "none"')
         if not (0 < stiffness < np.inf and 0 <= damping < np.inf):
             raise WbcError(f"stiffness = {stiffness} must be positive and damping = {damping} not negative")
-        self.timestep, self._contact, self._integrator = float(timestep), contact, integrator
-        self._stiffness, self._damping, self._corrections = float(stiffness), float(damping), int(corrections)
-        declared = [Point(self._check(frame), constant(at, (3,), f"offset on {frame!r}")) for frame, at in points]
-        self.points = () if contact == "none" else (*(foot_points(self.model) if feet else ()), *declared)
+        self.timestep, self._integrator, self._corrections = float(timestep), integrator, int(corrections)
+        self.points = () if ground == "none" else contact_points(self._robot, contacts)
+        if self.model.floating and ground != "none" and contacts is None and not self.points:
+            raise WbcError(
+                f"{self.model.name!r} has no feet, so nothing of it would touch the ground: name frames with "
+                'contacts=[...], or let it fall with ground="none"'
+            )
         self.friction = self._frictions(friction)
-        self._plane(normal, height)
+        self._ground = Ground(self._robot, self.points, normal, height)
+        self._springs = Springs(float(stiffness), float(damping), self.friction) if ground == "soft" else None
         self._lay_out()
+        self._sensors: tuple[str, ...] = ()
+        self.measure([*self.model.feet, *(point.frame for point in self.points)])
         self.reset()
-
-    def _check(self, frame: str) -> str:
-        if frame not in self._robot.frames:
-            raise unknown_name("frame", frame, self._robot.frames)
-        return frame
 
     def _frictions(self, friction: float | Sequence[float] | Array) -> Array:
         count = len(self.points)
-        values = np.array(friction, dtype=float)
+        values = numbers(friction, "friction")
         if values.shape not in ((), (count,)) or not ((values >= 0) & (values < np.inf)).all():
             raise WbcError(f"friction = {show(friction)} must be a number >= 0, or one for each of {count} points")
         return np.array(np.broadcast_to(values, (count,)))
 
-    def _plane(self, normal: ArrayLike, height: float) -> None:
-        self._normal = constant(normal, (3,), "normal") / max(float(np.linalg.norm(normal)), 1e-300)
-        if not self._normal.any() or not np.isfinite(height):
-            raise WbcError(f"normal = {show(normal)} must be a direction, and height = {height} a finite number of m")
-        self._level = float(self._normal[2] * height)
-        self._axes = np.vstack([self._normal, *plane_axes(self._normal)])  # the contact's axes, in rows
-
     def _lay_out(self) -> None:
-        model, points = self.model, self.points
-        self._frames = tuple(dict.fromkeys(point.frame for point in points))
-        self._frame_of: IntArray = np.array([self._frames.index(point.frame) for point in points], dtype=np.intp)
-        self._offsets = np.array([point.offset for point in points]).reshape(-1, 3)
-        self._radii = np.array([point.radius for point in points])
-        frames = np.array([point.frame for point in points])
-        self._feet = {foot: np.flatnonzero(frames == foot) for foot in model.feet}
+        model = self.model
         position = self._space.position_of_velocity
         limits = model.limits
         limited = np.flatnonzero((position >= 0) & (np.isfinite(limits.lower) | np.isfinite(limits.upper)))
@@ -186,15 +158,38 @@ class Simulator(Plant):
         """Kinetic, potential (zero at the world's origin), and stored in the springs of joints and soft contact, J."""
         self._robot.update(self._q, self._v)
         stored = 0.0
-        if self._contact == "soft" and self.points:
-            depth = np.minimum(self._touch()[0], 0.0)
-            stored = 0.5 * self._stiffness * float((depth**2).sum() + (self._stretch**2).sum())
+        if self._springs is not None:
+            stored = self._springs.energy(self._ground.touch(self._robot)[0], self._stretch)
         return self._robot.kinetic_energy + self._robot.potential_energy + stored
 
     @property
     def contact_forces(self) -> dict[str, Array]:
-        """See `Plant`: the impulses of the last step over its time."""
-        return {foot: self._forces[rows].sum(axis=0) for foot, rows in self._feet.items()}
+        """See `Plant`: the impulses of the last step over its time; also on all that is named in `contacts`."""
+        return dict(zip(self._sensors, self._felt @ self._forces, strict=True))
+
+    @property
+    def frames(self) -> tuple[str, ...]:
+        """See `Plant`."""
+        return self._robot.frames
+
+    def measure(self, frames: Iterable[str]) -> None:
+        """See `Plant`."""
+        named = [self._check(frame) for frame in frames]
+        self._sensors = tuple(dict.fromkeys([*self._sensors, *named]))
+        places = [self._robot._find(frame) for frame in self._sensors]
+        touching = [self._robot._find(point.frame) for point in self.points]
+        at = [place.pose[:3, :3] @ p.offset + place.pose[:3, 3] for place, p in zip(touching, self.points, strict=True)]
+        self._felt = felt(
+            np.array(at).reshape(-1, 3),
+            np.array([place.node for place in touching], dtype=np.intp),
+            np.array([place.pose[:3, 3] for place in places]).reshape(-1, 3),
+            np.array([place.node for place in places], dtype=np.intp),
+        )
+
+    def _check(self, frame: str) -> str:
+        if frame not in self._robot.frames:
+            raise unknown_name("frame", frame, self._robot.frames)
+        return frame
 
     @property
     def point_forces(self) -> Array:
@@ -235,18 +230,6 @@ class Simulator(Plant):
                 force += self._robot.generalized_force(frame, wrench)
         return force
 
-    def _touch(self) -> tuple[Array, Array]:
-        """Gaps, m, shape (n,), and Jacobians in the contact's axes, shape (n, 3, nv), of all points."""
-        if not self.points:
-            return np.zeros(0), np.zeros((0, 3, self.model.nv))
-        robot, n = self._robot, self._normal
-        poses = np.array([robot.pose(frame) for frame in self._frames])[self._frame_of]
-        J = np.array([robot.jacobian(frame) for frame in self._frames])[self._frame_of]
-        arms = np.matmul(poses[:, :3, :3], self._offsets[:, :, None])[:, :, 0]
-        gaps = (poses[:, :3, 3] + arms) @ n - self._level - self._radii
-        arms -= self._radii[:, None] * n  # from the centre of a ball to where it touches
-        return gaps, self._axes @ (J[:, :3] - so3.skew(arms) @ J[:, 3:])
-
     def _euler(self) -> tuple[Array, Array]:
         """Semi-implicit Euler with the contacts' impulses; the dampers of the joints act at the step's end."""
         robot, dt = self._robot, self.timestep
@@ -271,12 +254,12 @@ class Simulator(Plant):
 
     def _contact_step(self, L: Array, free: Array) -> Array:
         """The velocity at the end of a step, from that without contacts; L Lᵀ = M."""
-        dt, nv = self.timestep, len(free)
-        gaps, J = self._touch()
-        speeds, k, d = J @ free, self._stiffness, self._damping
-        if self._contact == "soft":
+        dt, nv, soft, axes = self.timestep, len(free), self._springs, self._ground.axes
+        gaps, J = self._ground.touch(self._robot)
+        speeds = J @ free
+        if soft is not None:
             touching = np.flatnonzero(gaps + dt * speeds[:, 0] <= 0.0)
-            offset = np.column_stack([gaps[touching], self._stretch[touching]]) * k / (d + dt * k)
+            offset = soft.offset(gaps[touching], self._stretch[touching], dt)
         else:
             touching = np.flatnonzero(gaps + 2 * dt * np.minimum(speeds[:, 0], 0.0) <= MARGIN)
             offset = np.column_stack([_approach(gaps[touching], dt), np.zeros((len(touching), 2))])
@@ -293,14 +276,14 @@ class Simulator(Plant):
         b[len(touching) :, 0] = sides * free[stops] + _approach(room, dt)
         Y = lapack.dtrtrs(L, blocks.reshape(-1, nv).T, lower=1)[0]  # G = J M⁻¹ Jᵀ = Yᵀ Y
         G = Y.T @ Y
-        if self._contact == "soft":
-            G.flat[: borne * (len(G) + 1) : len(G) + 1] += 1.0 / (dt * (d + dt * k))
+        if soft is not None:
+            G.flat[: borne * (len(G) + 1) : len(G) + 1] += soft.softness(dt)
         friction = np.append(self.friction[touching], np.zeros(len(stops)))
         answer = solve_coulomb(G, b.ravel(), friction, guess.ravel(), corrections=self._corrections)
         self.impulses, p = answer, answer.impulse[:borne].reshape(-1, 3)
-        self._guess[touching], self._forces[touching] = p, p @ self._axes / dt
-        if self._contact == "soft":  # a spring and a damper in series with what slides: k ξ⁺ + d (ξ⁺ − ξ) / dt = −f
-            self._stretch[touching] = (d * stretch - p[:, 1:]) / (d + dt * k)
+        self._guess[touching], self._forces[touching] = p, p @ axes / dt
+        if soft is not None:
+            self._stretch[touching] = soft.stretched(stretch, p[:, 1:], dt)
         return np.asarray(free + lapack.dtrtrs(L, Y @ answer.impulse, lower=1, trans=1)[0])
 
     def _stops(self, free: Array) -> tuple[IntArray, Array, Array]:
@@ -316,7 +299,8 @@ class Simulator(Plant):
         """The classical method of fourth order, on increments of the configuration (Munthe-Kaas)."""
         robot, dt = self._robot, self.timestep
         robot.update(self._q, self._v)
-        self._forces, self._stretch, _, _ = self._springs(self._v, self._stretch)
+        forces, self._stretch, _, _ = self._pushed(self._v, self._stretch)
+        self._forces = forces @ self._ground.axes
         start = (np.zeros(self.model.nv), self._v, self._stretch)
         stages: list[tuple[Array, Array, Array]] = []
         for share in (0.0, 0.5, 0.5, 1.0):
@@ -326,7 +310,7 @@ class Simulator(Plant):
             if not (np.isfinite(u).all() and np.isfinite(v).all()):
                 return self._q, np.full_like(v, np.nan)
             robot.update(robot.integrate(self._q, u), v)
-            _, _, slip, force = self._springs(v, stretch)
+            _, _, slip, force = self._pushed(v, stretch)
             pull = lapack.dpotrs(self._factor(robot.mass_matrix), self._force() + force, lower=1)[0]
             stages.append((self._rate(u, v), pull, slip))
         u, v, self._stretch = (
@@ -344,55 +328,18 @@ class Simulator(Plant):
             rate[turn] += once / 2 + np.cross(u[turn], once) / 12
         return rate
 
-    def _springs(self, v: Array, stretch: Array) -> tuple[Array, Array, Array, Array]:
-        """Soft contact as forces of the robot's present state (ETH 3.58, on the robot, cut to the cone).
+    def _pushed(self, v: Array, stretch: Array) -> tuple[Array, Array, Array, Array]:
+        """What the springs of soft ground do in the robot's present state (see `Springs.push`).
 
         Returns:
-            Forces, world axes, N, shape (n, 3); the stretch of the tangential springs as far as the cone allows, m, and
-            its rate, shapes (n, 2); the generalized force, shape (nv,).
+            Forces in the contact's axes; the stretch of the tangential springs as far as the cone allows, and its rate;
+            the generalized force, shape (nv,).
         """
-        k, d = self._stiffness, self._damping
-        gaps, J = self._touch()
-        speeds = J @ v
-        slip = speeds[:, 1:]
-        f = np.empty_like(speeds)
-        f[:, 0] = np.where(gaps < 0.0, np.maximum(-k * gaps - d * speeds[:, 0], 0.0), 0.0)
-        bound = self.friction * f[:, 0]
-        stretch = stretch * _cut(stretch, bound / k)
-        wanted = -k * stretch - d * slip
-        cut = _cut(wanted, bound)
-        f[:, 1:] = cut * wanted
-        rate = -(f[:, 1:] + k * stretch) / d if d else np.where(cut < 1.0, 0.0, slip)
-        return f @ self._axes, stretch, rate, np.asarray(np.einsum("nij,ni->j", J, f))
-
-
-def _cut(vectors: Array, lengths: Array) -> Array:
-    """Factors that make vectors no longer than that, shape (n, 1)."""
-    size = np.sqrt((vectors * vectors).sum(axis=1))
-    return np.asarray(np.minimum(1.0, lengths / np.maximum(size, 1e-12))[:, None])
-
-
-def foot_points(model: Model) -> tuple[Point, ...]:
-    """What touches of a model's feet: the corners of a sole, the ball whose centre is the foot's frame, or that point.
-
-    Args:
-        model: the robot.
-    """
-    tree = Tree(model)
-    points = []
-    for foot in model.feet:
-        if foot in model.soles:
-            points += [Point(foot, np.append(corner, 0.0)) for corner in model.soles[foot]]
-            continue
-        node, pose = tree.place(foot)
-        radius = 0.0
-        for shape in model.shapes:
-            carrier, place = tree.places[shape.body]
-            ball = shape.collides and shape.kind == "sphere" and carrier == node
-            if ball and np.allclose(place @ shape.pose[:, 3], pose[:, 3], atol=1e-6):
-                radius = max(radius, float(shape.size[0]))
-        points.append(Point(foot, np.zeros(3), radius))
-    return tuple(points)
+        if self._springs is None:
+            return self._forces, stretch, np.zeros_like(stretch), np.zeros(len(v))
+        gaps, J = self._ground.touch(self._robot)
+        f, stretch, rate = self._springs.push(gaps, J @ v, stretch)
+        return f, stretch, rate, np.asarray(np.einsum("nij,ni->j", J, f))
 
 
 def _approach(gaps: Array, dt: float) -> Array:

@@ -12,8 +12,10 @@ import numpy as np
 from wbc.arrays import Array
 from wbc.errors import WbcError, show
 
-MAGIC = b"wbc log 1\n"
-"""How a log file begins."""
+MAGIC = b"wbc log 2\n"
+"""How a log file begins. In version 1 there was no true state; it is read as well."""
+
+_EARLIER = b"wbc log 1\n"
 
 STATUSES = ("optimal", "relaxed", "failed")
 
@@ -25,19 +27,21 @@ class Log:
     Attributes:
         robot: its name.
         contacts: names of the stack's contacts, in the order of `forces`.
-        feet: names of the feet, in the order of `measured`.
+        feet: frames whose contact forces were measured, in the order of `measured`: the feet, and the contacts' frames.
         time: s, shape (ticks,).
-        q: configurations, shape (ticks, nq).
-        v: velocities, shape (ticks, nv).
+        q: configurations, as measured, shape (ticks, nq).
+        v: velocities, as measured, shape (ticks, nv).
         torque: commanded, shape (ticks, na).
         forces: commanded at the contacts, world axes, N, shape (ticks, contacts, 3).
-        measured: on the feet, world axes, N, shape (ticks, feet, 3).
+        measured: contact forces, their mean over the period before the tick, world axes, N, shape (ticks, feet, 3).
         cost: of each level of the stack, shape (ticks, levels).
         cone_margin: least, N, shape (ticks,).
         torque_margin: least, N m, shape (ticks,).
         status: of each tick, "optimal", "relaxed" or "failed".
         tick_time: of `controller.step`, s, shape (ticks,).
         ended: "finished", "stopped", "interrupted", or what went wrong; empty if the file breaks off.
+        true_q: configurations, as they were, shape (ticks, nq); those of `q` where the plant's sensors have no errors.
+        true_v: velocities, as they were, shape (ticks, nv).
     """
 
     robot: str
@@ -54,7 +58,9 @@ class Log:
     torque_margin: Array
     status: list[str]
     tick_time: Array
-    ended: str = ""
+    ended: str
+    true_q: Array
+    true_v: Array
 
     def __len__(self) -> int:
         return len(self.time)
@@ -84,6 +90,7 @@ class Recorder:
         contacts: names.
         feet: names.
         sizes: entries of q, v, τ, and levels.
+        true: whether a record ends with the true q and v.
         path: of the file, or None.
     """
 
@@ -91,6 +98,7 @@ class Recorder:
     contacts: tuple[str, ...]
     feet: tuple[str, ...]
     sizes: tuple[int, int, int, int]
+    true: bool = False
     path: Path | None = None
     _rows: list[Array] = field(default_factory=list)
     _file: BinaryIO | None = None
@@ -99,7 +107,8 @@ class Recorder:
     def __post_init__(self) -> None:
         if self.path is None:
             return
-        header = {"robot": self.robot, "contacts": self.contacts, "feet": self.feet, "sizes": self.sizes}
+        names = {"robot": self.robot, "contacts": self.contacts, "feet": self.feet}
+        header = {**names, "sizes": self.sizes, "true": self.true}
         try:
             self._file = self.path.open("wb")
         except OSError as error:
@@ -120,13 +129,14 @@ class Recorder:
         if self._file is not None:
             self._file.write(b"\nended: " + ended.encode())
             self._file.close()
-        width = _width(self.sizes, len(self.contacts), len(self.feet))
+        width = _width(self.sizes, len(self.contacts), len(self.feet), self.true)
         rows = np.array(self._rows).reshape(-1, width)
-        return _unpack(self.robot, self.contacts, self.feet, self.sizes, rows, ended)
+        return _unpack(self.robot, self.contacts, self.feet, self.sizes, self.true, rows, ended)
 
 
-def _width(sizes: tuple[int, int, int, int], contacts: int, feet: int) -> int:
-    return sum(sizes) + 3 * (contacts + feet) + 5
+def _width(sizes: tuple[int, int, int, int], contacts: int, feet: int, true: bool) -> int:
+    """Of a record, numbers."""
+    return sum(sizes) + 3 * (contacts + feet) + 5 + (sizes[0] + sizes[1] if true else 0)
 
 
 def _unpack(
@@ -134,11 +144,12 @@ def _unpack(
     contacts: tuple[str, ...],
     feet: tuple[str, ...],
     sizes: tuple[int, int, int, int],
+    true: bool,
     rows: Array,
     ended: str,
 ) -> Log:
     nq, nv, na, levels = sizes
-    lengths = [1, nq, nv, na, 3 * len(contacts), 3 * len(feet), levels, 1, 1, 1, 1]
+    lengths = [1, nq, nv, na, 3 * len(contacts), 3 * len(feet), levels, 1, 1, 1, 1, *([nq, nv] if true else [])]
     parts = np.split(rows, np.cumsum(lengths)[:-1], axis=1)
     return Log(
         robot,
@@ -156,6 +167,8 @@ def _unpack(
         [STATUSES[int(code)] for code in parts[9][:, 0]],
         parts[10][:, 0],
         ended,
+        parts[11] if true else parts[1].copy(),
+        parts[12] if true else parts[2].copy(),
     )
 
 
@@ -169,24 +182,28 @@ def read_log(path: str | Path) -> Log:
         data = Path(path).read_bytes()
     except OSError as error:
         raise WbcError(f"can't read {show(str(path))}: {error.strerror}") from None
-    if not data.startswith(MAGIC):
+    if not data.startswith((MAGIC, _EARLIER)):
+        if data.startswith(MAGIC[:8]):
+            version = show(data[8:20].split(b"\n")[0].decode(errors="replace"))
+            raise WbcError(f"{show(str(path))} is a log of version {version}, this is wbc for versions 1 and 2")
         raise WbcError(f"{show(str(path))} is no log of wbc: it does not begin with {MAGIC.decode().strip()!r}")
     line_end = data.find(b"\n", len(MAGIC))
     try:
         if line_end < 0:
             raise ValueError("no header")
         header = json.loads(data[len(MAGIC) : line_end])
-        sizes = tuple(int(size) for size in header["sizes"])
+        sizes, true = tuple(int(size) for size in header["sizes"]), bool(header.get("true", False))
         contacts, feet = tuple(map(str, header["contacts"])), tuple(map(str, header["feet"]))
         nq, nv, na, levels = sizes
     except (ValueError, KeyError, TypeError) as error:
         raise WbcError(f"the log {show(str(path))} is damaged: its header can't be read ({error})") from None
     body, ended = data[line_end + 1 :], ""
     mark = body.rfind(b"\nended: ")
-    record = 8 * _width((nq, nv, na, levels), len(contacts), len(feet))
+    record = 8 * _width((nq, nv, na, levels), len(contacts), len(feet), true)
     if mark >= 0 and mark % record == 0:
         body, ended = body[:mark], body[mark + 8 :].decode(errors="replace")
     rows = np.frombuffer(body[: len(body) // record * record]).reshape(-1, record // 8).copy()
-    if len(rows) and not np.isin(rows[:, -2], range(len(STATUSES))).all():
+    status = 1 + nq + nv + na + 3 * (len(contacts) + len(feet)) + levels + 2
+    if len(rows) and not np.isin(rows[:, status], range(len(STATUSES))).all():
         raise WbcError(f"the log {show(str(path))} is damaged: a record has no status")
-    return _unpack(str(header["robot"]), contacts, feet, (nq, nv, na, levels), rows, ended)
+    return _unpack(str(header["robot"]), contacts, feet, (nq, nv, na, levels), true, rows, ended)

@@ -11,7 +11,7 @@ import numpy as np
 
 from wbc.arrays import Array
 from wbc.controller import Controller
-from wbc.errors import WbcError
+from wbc.errors import WbcError, number
 from wbc.geometry import quaternion
 from wbc.simulation.log import STATUSES, Log, Recorder
 from wbc.simulation.plant import Plant
@@ -50,6 +50,9 @@ def run(
 ) -> Log:
     """Runs a controller on a plant. Ctrl-C, a fall, or an unstable plant end it; the log is kept.
 
+    Forces are measured on the plant's feet and at the contacts of the controller's stack. Where the plant tells its
+    true state from what its sensors say, the log has both, and a fall is judged by the true one.
+
     Args:
         controller: its state is read as it is: reset it between runs.
         plant: in the state to start from.
@@ -70,8 +73,7 @@ def run(
         raise WbcError(
             f"the control period, {period:g} s, must be a multiple of the plant's timestep, {plant.timestep:g} s"
         )
-    if not duration > 0:
-        raise WbcError(f"duration = {duration} must be a positive time in s")
+    number(duration, "duration, s,", high=1e9, above=True)
     robot, pushes = controller.robot, tuple(disturbances)
     if (plant.model.nq, plant.model.nv, plant.model.na) != (robot.nq, robot.nv, robot.na):
         theirs = (plant.model.nq, plant.model.nv, plant.model.na)
@@ -80,15 +82,21 @@ def run(
         )
     contacts = tuple(contact.name for contact in controller.stack.contacts)
     sizes = (robot.nq, robot.nv, robot.na, len(controller.stack))
-    recorder = Recorder(robot.model.name, contacts, plant.model.feet, sizes, None if record is None else Path(record))
+    plant.measure(contact.frame for contact in controller.stack.contacts if contact.frame in plant.frames)
+    knows = type(plant).true_state is not Plant.true_state
+    measured = plant.contact_forces
+    recorder = Recorder(
+        robot.model.name, contacts, tuple(measured), sizes, knows, None if record is None else Path(record)
+    )
     ticks, started, ended = round(duration / period), plant.time, "finished"
-    height = float(plant.state[0][2]) if robot.model.floating else 0.0
+    height = float(plant.true_state[0][2]) if robot.model.floating else 0.0
     try:
         with single_threaded():
             for tick in range(ticks):
                 now = plant.time - started
                 q, v = plant.state
-                ended = _verdict(plant, q, v, height)
+                true = plant.true_state if knows else (q, v)
+                ended = _verdict(plant, (q, v), true, height)
                 if ended:
                     break
                 ended = "finished"
@@ -99,9 +107,9 @@ def run(
                 taken = clock.perf_counter() - began
                 plant.apply(solution.torque)
                 _push(plant, pushes, now)
-                recorder.add(_row(now, q, v, solution, plant, contacts, taken), now)
-                for _ in range(steps):
-                    plant.step()
+                row = _row(now, q, v, solution, measured, contacts, taken)
+                recorder.add(np.concatenate([row, *true]) if knows else row, now)
+                measured = _advance(plant, steps)
                 if progress is not None:
                     progress((tick + 1) / ticks)
                 if until is not None and until(now, solution):
@@ -109,6 +117,9 @@ def run(
                     break
     except KeyboardInterrupt:
         ended = "interrupted"
+    except BaseException as error:  # of the controller, or of somebody's callback: what was recorded is kept
+        recorder.close(f"{type(error).__name__}: {error}")
+        raise
     return recorder.close(ended)
 
 
@@ -122,12 +133,13 @@ def _push(plant: Plant, pushes: tuple[Push, ...], now: float) -> None:
         plant.push(frame, total)
 
 
-def _verdict(plant: Plant, q: Array, v: Array, height: float) -> str:
+def _verdict(plant: Plant, state: tuple[Array, Array], true: tuple[Array, Array], height: float) -> str:
     """What ends a run here: an unstable plant, or a robot that fell; empty if nothing does."""
     if plant.trouble:
         return plant.trouble
-    if not (np.isfinite(q).all() and np.isfinite(v).all()):
+    if not all(np.isfinite(part).all() for part in (*state, *true)):
         return "the plant's state is not finite"
+    q = true[0]
     if plant.model.floating:
         upright = float(quaternion.to_matrix(q[3:7])[2, 2])
         if q[2] < 0.4 * height or upright < 0.5:
@@ -135,12 +147,27 @@ def _verdict(plant: Plant, q: Array, v: Array, height: float) -> str:
     return ""
 
 
+def _advance(plant: Plant, steps: int) -> dict[str, Array]:
+    """Goes on by a period; the contact forces are their mean over it: their impulse over its time."""
+    total: dict[str, Array] = {}
+    for _ in range(steps):
+        plant.step()
+        for frame, force in plant.contact_forces.items():
+            total[frame] = total.get(frame, 0.0) + force / steps
+    return total
+
+
 def _row(
-    now: float, q: Array, v: Array, solution: Solution, plant: Plant, contacts: tuple[str, ...], taken: float
+    now: float,
+    q: Array,
+    v: Array,
+    solution: Solution,
+    measured: dict[str, Array],
+    contacts: tuple[str, ...],
+    taken: float,
 ) -> Array:
     """One record."""
     forces = solution.forces
-    measured = plant.contact_forces
     certificate = solution.certificate
     return np.concatenate(
         [
@@ -149,7 +176,7 @@ def _row(
             v,
             solution.torque,
             *[forces[name][:3] for name in contacts],
-            *[measured[foot] for foot in plant.model.feet],
+            *measured.values(),
             [level.cost for level in solution.levels],
             [certificate.cone_margin, certificate.torque_margin, STATUSES.index(solution.status), taken],
         ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterable
 
 from wbc.arrays import Array, ArrayLike
 from wbc.model.model import Model
@@ -33,6 +34,16 @@ class Plant(ABC):
     def state(self) -> tuple[Array, Array]:
         """q, shape (nq,), and v, shape (nv,): copies."""
 
+    @property
+    def true_state(self) -> tuple[Array, Array]:
+        """As `state`, without the errors of its sensors, where a plant knows it; else `state` itself."""
+        return self.state
+
+    @property
+    def frames(self) -> tuple[str, ...]:
+        """Names of what can be pushed and measured: bodies and frames."""
+        return self.model.frame_names
+
     @abstractmethod
     def apply(self, torque: ArrayLike) -> None:
         """Sets the torques of the actuators, N m or N, shape (na,), until they are set again."""
@@ -50,7 +61,19 @@ class Plant(ABC):
     @property
     @abstractmethod
     def contact_forces(self) -> dict[str, Array]:
-        """The force on each of the model's feet, N, world axes, shape (3,) each, as a force sensor would measure it."""
+        """The forces that are measured, by frame, N, world axes, shape (3,) each: on the model's feet, and on what was
+        given to `measure`.
+        """
+
+    def measure(self, frames: Iterable[str]) -> None:  # noqa: B027  a plant may have the sensors that it has
+        """Puts force sensors at frames, besides those that are there.
+
+        A sensor feels what touches its rigid part nearer to it than to the others. A plant that can't have more
+        sensors leaves it.
+
+        Args:
+            frames: of `frames`.
+        """
 
     @property
     def trouble(self) -> str:

@@ -9,13 +9,11 @@ from dataclasses import dataclass, fields, replace
 import numpy as np
 
 from wbc.arrays import Array, ArrayLike
-from wbc.dynamics.base import Dynamics
-from wbc.errors import WbcError, show, unknown_name
+from wbc.errors import WbcError, number, show, unknown_name
 from wbc.model.model import WORLD, Model
 from wbc.model.parts import constant
 from wbc.model.space import ConfigurationSpace
 from wbc.simulation.plant import Plant
-from wbc.simulation.scene import SIMULATORS
 
 
 @dataclass(frozen=True)
@@ -43,6 +41,43 @@ class Noise:
             value = getattr(self, field.name)
             if not 0 <= value < np.inf:
                 raise WbcError(f"noise: {field.name} = {show(value)} must be a standard deviation, zero or more")
+
+
+@dataclass(frozen=True)
+class Realism:
+    """All that is not ideal about a plant, of whatever simulator; `make_plant` builds it. As it comes, all is ideal.
+
+    Attributes:
+        mass: factor of masses and inertias against the model that the controller has.
+        bodies: whose mass is wrong; None: all.
+        friction: factor of the ground's friction.
+        delay: of the torques, s.
+        lag: time constant of the torques, s.
+        noise: of the measured state.
+        seed: of the noise.
+    """
+
+    mass: float = 1.0
+    bodies: Iterable[str] | None = None
+    friction: float = 1.0
+    delay: float = 0.0
+    lag: float = 0.0
+    noise: Noise | None = None
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        number(self.mass, "realism: mass", above=True)
+        number(self.friction, "realism: friction")
+        number(self.delay, "realism: delay, s,")
+        number(self.lag, "realism: lag, s,")
+        if self.noise is not None and not isinstance(self.noise, Noise):
+            raise WbcError(f"realism: noise = {show(self.noise)} must be a wbc.simulation.Noise")
+
+    def around(self, plant: Plant) -> Plant:
+        """The plant behind delay, lag and noise; itself, if there is none of them."""
+        if not self.delay and not self.lag and self.noise is None:
+            return plant
+        return Realistic(plant, self.delay, self.lag, self.noise, self.seed)
 
 
 class Realistic(Plant):
@@ -73,7 +108,7 @@ class Realistic(Plant):
         if not 0 <= delay < np.inf or not 0 <= lag < np.inf:
             raise WbcError(f"delay = {delay} and lag = {lag} must be times in s, zero or more")
         if noise is not None and not isinstance(noise, Noise):
-            raise WbcError(f"noise = {show(noise)} must be a wbc.simulation.realism.Noise")
+            raise WbcError(f"noise = {show(noise)} must be a wbc.simulation.Noise")
         steps = round(delay / plant.timestep)
         if abs(steps * plant.timestep - delay) > 1e-9:
             raise WbcError(f"delay = {delay:g} s must be a multiple of the plant's timestep, {plant.timestep:g} s")
@@ -124,8 +159,17 @@ class Realistic(Plant):
 
     @property
     def true_state(self) -> tuple[Array, Array]:
-        """What the plant's q and v really are."""
-        return self.plant.state
+        """See `Plant`: what the plant's q and v really are."""
+        return self.plant.true_state
+
+    @property
+    def frames(self) -> tuple[str, ...]:
+        """See `Plant`."""
+        return self.plant.frames
+
+    def measure(self, frames: Iterable[str]) -> None:
+        """See `Plant`."""
+        self.plant.measure(frames)
 
     @property
     def torque(self) -> Array:
@@ -191,34 +235,3 @@ def with_mass_error(model: Model, factor: float, bodies: Iterable[str] | None = 
         shapes=model.shapes,
         warnings=model.warnings,
     )
-
-
-def make_wrong_plant(
-    robot: Dynamics | Model,
-    simulator: str = "mujoco",
-    *,
-    mass: float = 1.0,
-    friction: float = 1.0,
-    bodies: Iterable[str] | None = None,
-    timestep: float = 1e-3,
-) -> Plant:
-    """A plant that is not what the controller's model says.
-
-    Args:
-        robot: that the controller has.
-        simulator: "mujoco" or "builtin".
-        mass: factor of masses and inertias in the plant.
-        friction: coefficient of the plant's ground, whatever the controller assumes.
-        bodies: whose mass is wrong; None: all.
-        timestep: s.
-    """
-    model = with_mass_error(robot.model if isinstance(robot, Dynamics) else robot, mass, bodies)
-    if simulator == "mujoco":
-        from wbc.simulation.mujoco import MujocoSimulator
-
-        return MujocoSimulator(model, timestep, friction)
-    if simulator == "builtin":
-        from wbc.simulation.builtin import Simulator
-
-        return Simulator(model, timestep, friction=friction)
-    raise unknown_name("simulator", simulator, SIMULATORS)

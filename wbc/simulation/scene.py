@@ -6,12 +6,17 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from wbc.contact import Contact
 from wbc.controller import Controller
 from wbc.dynamics.base import Dynamics
-from wbc.errors import unknown_name
+from wbc.errors import WbcError, number, show, unknown_name
+from wbc.model.model import Model
+from wbc.simulation.builtin import Simulator
+from wbc.simulation.ground import Touching
 from wbc.simulation.log import Log
 from wbc.simulation.loop import Push, run
 from wbc.simulation.plant import Plant
+from wbc.simulation.realism import Realism, with_mass_error
 
 SIMULATORS = ("mujoco", "builtin")
 """What a scene can be simulated in."""
@@ -62,19 +67,43 @@ class Scene:
         )
 
 
-def make_plant(robot: Dynamics, simulator: str = "mujoco") -> Plant:
-    """The plant of a robot, by the simulator's name.
+def make_plant(
+    robot: Dynamics | Model,
+    simulator: str = "mujoco",
+    *,
+    friction: float = 1.0,
+    timestep: float = 1e-3,
+    contacts: str | Contact | Iterable[Touching] | None = None,
+    realism: Realism | None = None,
+) -> Plant:
+    """A robot on flat ground, in a simulator by its name: the same ground, and as far from ideal, in both.
 
     Args:
-        robot: of `wbc.load`.
+        robot: of `wbc.load`, or its model.
         simulator: "mujoco" or "builtin".
+        friction: coefficient of Coulomb friction of the ground.
+        timestep: of the physics, s; the control period is a multiple of it.
+        contacts: what touches the ground in the built-in simulator (see `Simulator`); None: the feet. In MuJoCo the
+            model's collision shapes touch, whatever is named here, and the forces at these frames are measured.
+        realism: what is not ideal; None: nothing.
     """
+    realism = Realism() if realism is None else realism
+    if not isinstance(realism, Realism):
+        raise WbcError(f"realism = {show(realism)} must be a wbc.simulation.Realism")
+    if realism.mass != 1.0:
+        robot = with_mass_error(robot.model if isinstance(robot, Dynamics) else robot, realism.mass, realism.bodies)
+    friction = realism.friction * number(friction, "friction")
     if simulator == "mujoco":
         from wbc.simulation.mujoco import MujocoSimulator
 
-        return MujocoSimulator(robot)
-    if simulator == "builtin":
-        from wbc.simulation.builtin import Simulator
-
-        return Simulator(robot)
-    raise unknown_name("simulator", simulator, SIMULATORS)
+        plant: Plant = MujocoSimulator(robot, timestep, friction)
+        named = [contacts] if isinstance(contacts, str | Contact) else contacts or ()
+        plant.measure(
+            touching if isinstance(touching, str) else touching.frame if isinstance(touching, Contact) else touching[0]
+            for touching in named
+        )
+    elif simulator == "builtin":
+        plant = Simulator(robot, timestep, friction=friction, contacts=contacts)
+    else:
+        raise unknown_name("simulator", simulator, SIMULATORS)
+    return realism.around(plant)

@@ -1,0 +1,159 @@
+"""A plane, and the places on a robot that can touch it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+
+from wbc.arrays import Array, ArrayLike, IntArray, numbers
+from wbc.contact import Contact, SurfaceContact
+from wbc.dynamics.base import Dynamics
+from wbc.errors import WbcError, show, unknown_name
+from wbc.geometry import so3
+from wbc.model.parts import constant, plane_axes
+from wbc.model.tree import Tree
+
+Touching: TypeAlias = str | Contact | tuple[str, ArrayLike]
+"""What touches the ground: a frame; a contact of a stack; points fixed to a frame, in it, m, shape (3,) or (n, 3)."""
+
+
+@dataclass(frozen=True, eq=False)
+class Point:
+    """A place on the robot that can touch the ground: a point, or a ball.
+
+    Attributes:
+        frame: of the robot.
+        offset: of the point, or the ball's centre, in the frame, m, shape (3,).
+        radius: of the ball, m; zero for a point.
+    """
+
+    frame: str
+    offset: Array
+    radius: float = 0.0
+
+
+class Ground:
+    """A plane under some points of a robot.
+
+    Args:
+        robot: that the points are on.
+        points: that touch.
+        normal: of the plane, world axes.
+        height: of the plane above the world's origin, m.
+
+    Attributes:
+        points: that touch.
+        axes: of every contact, world axes: normal, tangent, tangent, in rows, shape (3, 3).
+    """
+
+    def __init__(self, robot: Dynamics, points: Iterable[Point], normal: ArrayLike, height: float) -> None:
+        n = constant(normal, (3,), "normal") / max(float(np.linalg.norm(normal)), 1e-300)
+        if not n.any() or not np.isfinite(height):
+            raise WbcError(f"normal = {show(normal)} must be a direction, and height = {height} a finite number of m")
+        self.points, self.axes = tuple(points), np.vstack([n, *plane_axes(n)])
+        self._normal, self._level, self._nv = n, float(n[2] * height), robot.nv
+        self._frames = tuple(dict.fromkeys(point.frame for point in self.points))
+        self._frame_of: IntArray = np.array([self._frames.index(point.frame) for point in self.points], dtype=np.intp)
+        self._offsets = np.array([point.offset for point in self.points]).reshape(-1, 3)
+        self._radii = np.array([point.radius for point in self.points])
+
+    def touch(self, robot: Dynamics) -> tuple[Array, Array]:
+        """Gaps, m, shape (n,), and Jacobians in the contact's axes, shape (n, 3, nv), in the robot's present state."""
+        if not self.points:
+            return np.zeros(0), np.zeros((0, 3, self._nv))
+        n = self._normal
+        poses = np.array([robot.pose(frame) for frame in self._frames])[self._frame_of]
+        J = np.array([robot.jacobian(frame) for frame in self._frames])[self._frame_of]
+        arms = np.matmul(poses[:, :3, :3], self._offsets[:, :, None])[:, :, 0]
+        gaps = (poses[:, :3, 3] + arms) @ n - self._level - self._radii
+        arms -= self._radii[:, None] * n  # from the centre of a ball to where it touches
+        return gaps, self.axes @ (J[:, :3] - so3.skew(arms) @ J[:, 3:])
+
+
+def contact_points(robot: Dynamics, contacts: str | Contact | Iterable[Touching] | None) -> tuple[Point, ...]:
+    """What touches the ground, point by point.
+
+    A frame touches with the corners of its sole, where the model has one; else with the ball around its origin, where
+    there is a collision shape like that; else with its origin.
+
+    Args:
+        robot: that touches.
+        contacts: what touches; None: the model's feet.
+    """
+    if contacts is None:
+        contacts = robot.model.feet
+    if isinstance(contacts, str | Contact):
+        contacts = (contacts,)
+    tree, points = Tree(robot.model), []
+    corners: ArrayLike | None
+    for contact in contacts:
+        if isinstance(contact, Contact) and contact.on is not None:
+            raise WbcError(
+                f"contact {contact.name!r} is on {contact.on!r}: only contacts with the ground are simulated"
+            )
+        if isinstance(contact, str | Contact):
+            frame = contact if isinstance(contact, str) else contact.frame
+            _known(robot, frame)
+            corners = contact.corners if isinstance(contact, SurfaceContact) else robot.model.soles.get(frame)
+            if corners is None:
+                points.append(Point(frame, np.zeros(3), _ball(robot, tree, frame)))
+                continue
+        elif isinstance(contact, tuple) and len(contact) == 2 and isinstance(contact[0], str):
+            frame, corners = contact
+            _known(robot, frame)
+        else:
+            raise WbcError(f"{show(contact)} can't touch the ground: give a frame, a Contact, or (frame, points in it)")
+        points += [Point(frame, corner) for corner in _corners(corners, frame)]
+    return tuple(points)
+
+
+def _known(robot: Dynamics, frame: str) -> None:
+    if frame not in robot.frames:
+        raise unknown_name("frame", frame, robot.frames)
+
+
+def _corners(given: ArrayLike, frame: str) -> Array:
+    """Points in a frame, shape (n, 3), of one, several, or several in its plane, shapes (3,), (n, 3), (n, 2)."""
+    points = np.atleast_2d(numbers(given, f"the points on {frame!r}"))
+    if points.ndim == 2 and points.shape[1] == 2 and np.ndim(given) == 2:
+        points = np.column_stack([points, np.zeros(len(points))])
+    if points.ndim != 2 or points.shape[1] != 3 or not np.isfinite(points).all():
+        raise WbcError(f"the points on {frame!r} must be finite, of shape (3,), (n, 3) or (n, 2), not {show(given)}")
+    return points
+
+
+def _ball(robot: Dynamics, tree: Tree, frame: str) -> float:
+    """The radius of the ball around a frame's origin, m; zero if there is none."""
+    if frame not in robot.model.frame_names:
+        return 0.0  # added to this robot alone
+    node, pose = tree.place(frame)
+    radius = 0.0
+    for shape in robot.model.shapes:
+        carrier, place = tree.places[shape.body]
+        ball = shape.collides and shape.kind == "sphere" and carrier == node
+        if ball and np.allclose(place @ shape.pose[:, 3], pose[:, 3], atol=1e-6):
+            radius = max(radius, float(shape.size[0]))
+    return radius
+
+
+def felt(points: Array, parts: IntArray, sensors: Array, sensor_parts: IntArray) -> Array:
+    """Which forces which sensors feel: that of a point is felt by the nearest sensor on its rigid part.
+
+    Sensors that are as near as the nearest, to a micrometre, feel it too.
+
+    Args:
+        points: where forces act, m, shape (n, 3).
+        parts: number of the rigid part of each point, shape (n,).
+        sensors: where they are, in the same axes, m, shape (m, 3).
+        sensor_parts: the part of each sensor, shape (m,).
+
+    Returns:
+        1 where a sensor feels a force, else 0, shape (m, n).
+    """
+    far = np.linalg.norm(sensors[:, None] - points[None], axis=2)
+    far[sensor_parts[:, None] != parts[None]] = np.inf
+    nearest = far.min(axis=0, initial=np.inf)
+    return np.asarray((far <= nearest + 1e-6) & np.isfinite(far), dtype=float)
