@@ -48,6 +48,9 @@ class Controller:
         solver: the solver object.
     """
 
+    _solution: type[Solution] = Solution
+    """What a tick hands back."""
+
     def __init__(
         self,
         robot: Dynamics,
@@ -145,7 +148,7 @@ class Controller:
             self._assembly.check(robot)
             x = x.copy() if np.isfinite(x).all() else np.zeros(variables.n)
             x[variables.torque] = fallback_torque(robot, Jc)
-        solution = Solution(
+        solution = self._solution(
             robot=robot,
             variables=variables,
             parts=parts,

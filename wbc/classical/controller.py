@@ -1,0 +1,169 @@
+"""What the classical controllers share: a law that gives torques, in the form of `wbc.Controller`."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterable
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from wbc.arrays import Array, ArrayLike
+from wbc.assembly import Part
+from wbc.classical.task_space import TaskSpace
+from wbc.contact import Contact
+from wbc.controller import Controller
+from wbc.dynamics.base import Dynamics
+from wbc.errors import WbcError, show
+from wbc.problem import Variables
+from wbc.solution import Solution, Times
+from wbc.solvers.answer import Answer
+from wbc.stack import Stack
+
+BEYOND = 1e-6
+"""A torque or force is beyond its bound when it is so by more, N m or N: as in `Certificate.holds`."""
+
+
+class ClassicalSolution(Solution):
+    """What a classical law came to.
+
+    Accelerations and contact forces are those that its torques are expected to bring about while closed contacts stay
+    where they are (ETH 3.62, 3.64). `status` is "optimal" where torques and forces are possible, "relaxed" where a
+    torque is beyond its limit or a force outside its cone (a law knows no inequalities: the robot will do something
+    else), and "failed" where the law gave no numbers. `levels`, `active` and `violated` are about the tasks of the
+    stack that judges it, if there is one.
+    """
+
+    def explain(self) -> str:
+        """What came of it, as text for a person."""
+        if self.status == "failed":
+            return "failed: the torque is gravity compensation with damping, within the limits"
+        found, lines = self.certificate, []
+        if found.torque_margin < -BEYOND:
+            lines.append(f"{found.worst_joint} is asked for {-found.torque_margin:.3g} more than it can give")
+        if found.cone_margin < -BEYOND:
+            lines.append(f"{found.worst_contact} would need a force {-found.cone_margin:.3g} N outside its cone")
+        head = "relaxed: " + "; ".join(lines) if lines else "optimal: torques and contact forces are possible"
+        table = [
+            f"{level}  {task}: off by {float(np.abs(residual).max(initial=0.0)):.3g} at most"
+            for level, report in enumerate(self.levels)
+            for task, residual in report.residual.items()
+        ]
+        return "\n".join([head, *table])
+
+
+class ClassicalController(Controller):
+    """A controller whose torques come from a law, a formula, and not from a stack of tasks.
+
+    It has the interface of `wbc.Controller`, so it runs where one does. One of your own is a class with a `law`.
+
+    Args:
+        robot: of `wbc.load`; the controller works on a copy of it.
+        contacts: that the robot stands on; closed.
+        judged_by: a stack whose tasks are evaluated at what the law does, and whose contacts are taken; it changes
+            nothing of what the law does. It may be that of another controller. None: no tasks.
+        solver: of the least-squares problems inside the law, where it has any; as for `wbc.Controller`.
+        period: between ticks, s.
+
+    Attributes:
+        robot: its own copy, in the state of the last tick.
+        stack: what judges it: no tasks, where none was given.
+    """
+
+    _solution = ClassicalSolution
+
+    def __init__(
+        self,
+        robot: Dynamics,
+        contacts: Contact | Iterable[Contact] = (),
+        *,
+        judged_by: Stack | None = None,
+        solver: str | Any = "nullspace",  # noqa: ANN401  anything with a solve(levels)
+        period: float = 1e-3,
+    ) -> None:
+        given = (contacts,) if isinstance(contacts, Contact) else tuple(contacts)
+        if judged_by is not None and given:
+            raise WbcError("contacts are those of the stack in judged_by: give them there, and not here too")
+        stack = _NoTasks([], given) if judged_by is None else judged_by
+        super().__init__(robot, stack, solver, period=period)
+
+    @abstractmethod
+    def law(self, robot: Dynamics, variables: Variables) -> Array:
+        """The torques of the actuators in the robot's present state, N m or N, shape (na,).
+
+        Args:
+            robot: updated.
+            variables: the time, and the closed contacts.
+        """
+
+    def expect(self, robot: Dynamics, variables: Variables, torque: Array) -> tuple[Array, Array]:
+        """What torques bring about: v̇, shape (nv,), and the contacts' forces on the robot, shape (nf,).
+
+        Closed contacts stay where they are (ETH 3.62, 3.64), unless a law knows better.
+
+        Args:
+            robot: updated.
+            variables: the closed contacts.
+            torque: shape (na,).
+        """
+        support = self.support(robot, variables)
+        return support.acceleration(torque), support.contact_force(torque)
+
+    def support(self, robot: Dynamics, variables: Variables) -> TaskSpace:
+        """The closed contacts as seen through the robot's inertia; made once a tick.
+
+        Args:
+            robot: updated.
+            variables: the closed contacts.
+        """
+        stamp = robot.updates, variables
+        if self._support is None or self._support[0] != stamp:
+            self._support = stamp, TaskSpace.of_contacts(robot, variables)
+        return self._support[1]
+
+    _support: tuple[tuple[int, Variables], TaskSpace] | None = None
+
+    def step(self, q: ArrayLike, v: ArrayLike, t: float = 0.0) -> Solution:
+        """See `wbc.Controller`; the time that judging takes is not counted."""
+        solution = super().step(q, v, t)
+        taken = solution.time
+        solution.time = Times(taken.backend, 0.0, taken.solver, taken.total - taken.tasks)
+        return solution
+
+    def _solve(self, parts: list[Part], M: Array, h: Array, Jc: Array, began: float) -> tuple[Array, Answer | None]:
+        """The law in the solver's place: x as a whole, and nothing left to choose."""
+        robot, variables, x, start = self.robot, self._variables, np.zeros(self._variables.n), perf_counter()
+        try:
+            torque = np.array(self.law(robot, variables), dtype=float)
+        except (ArithmeticError, np.linalg.LinAlgError):  # a hard state ends in the fallback, not here
+            return x[:, None], None
+        if torque.shape != (robot.na,):
+            raise WbcError(f"{type(self).__name__}.law must give {robot.na} torques, not {show(torque)}")
+        if not np.isfinite(torque).all():
+            return x[:, None], None
+        x[variables.torque] = torque
+        x[variables.acceleration], x[variables.force] = self.expect(robot, variables, torque)
+        possible = bool((np.abs(torque) <= robot.limits.effort + BEYOND).all())
+        for contact in variables.contacts:
+            force = x[variables.force][variables.force_of(contact.name)]
+            possible &= contact.margin(robot, force, 4) >= -BEYOND
+        status = "optimal" if possible else "violated"
+        return x[:, None], Answer(np.zeros(0), status, 1, perf_counter() - start, np.zeros(0))  # type: ignore[arg-type]
+
+    def _warn_of_ignored_inequalities(self) -> None:
+        """No law knows any; the status of each solution says what that comes to."""
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} of {self.robot.model.name!r}, {len(self.stack.contacts)} contacts>"
+
+    def __str__(self) -> str:
+        judged = f"\njudged by\n{self.stack.describe()}" if len(self.stack) else ""
+        return f"{self.robot!r}\n{type(self).__name__}{judged}"
+
+
+class _NoTasks(Stack):
+    """Contacts, and nothing that is asked of the robot."""
+
+    def _check(self) -> None:
+        """There are no tasks that something could be wrong with."""

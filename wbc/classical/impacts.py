@@ -1,0 +1,40 @@
+"""What happens when a robot hits something hard: the velocity afterwards, the impulse, the energy that is lost."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from wbc.arrays import Array
+from wbc.classical.task_space import TaskSpace
+from wbc.dynamics.base import Dynamics
+
+
+class Impact(NamedTuple):
+    """An instant in which rows J come to rest: inelastic, and held in all their directions (ETH 3.66–3.72).
+
+    For contacts that may slide or bounce off, `wbc.simulation` solves the problem with cones of friction: where nothing
+    slides or parts, its answer is this one.
+
+    Attributes:
+        velocity: u⁺ = N u⁻ (ETH 3.70), shape (nv,).
+        impulse: on the robot, −Λ J u⁻ (ETH 3.67 has that on the ground), N s, shape (rows,).
+        energy_loss: ½ ṙ⁻ᵀ Λ ṙ⁻ = ½ Δuᵀ M Δu, J; never negative. ETH (3.71), (3.72) have the change, its negative.
+    """
+
+    velocity: Array
+    impulse: Array
+    energy_loss: float
+
+
+def impact(robot: Dynamics, support: TaskSpace) -> Impact:
+    """The impact that brings the rows of a support to rest.
+
+    Args:
+        robot: in the state before it, the one that the support was made in.
+        support: the rows; see `TaskSpace.of_contacts`.
+    """
+    speed = support.jacobian @ robot.v
+    impulse = -support.inertia @ speed
+    return Impact(support.null_space @ robot.v, impulse, 0.5 * float(np.maximum(-speed @ impulse, 0.0)))
