@@ -50,7 +50,7 @@ def test_is_short(name):
     assert 40 <= lines <= 120
 
 
-@pytest.mark.parametrize("number", [1, 2, 3, 4, 5, 9, 10, 11])
+@pytest.mark.parametrize("number", [1, 2, 3, 4, 5, 9, 10, 11, 13])
 @pytest.mark.parametrize("simulator", ["mujoco", "builtin"])
 def test_scene_takes_backend_solver_and_simulator(number, simulator):
     made = example(number).scene(backend="numpy", solver="sequential-qp", simulator=simulator)
@@ -63,6 +63,17 @@ def test_multi_task_gives_the_printed_numbers():
     module = example(1)
     for way, x in module.velocities().items():
         assert np.abs(x - module.PRINTED[way]).max() < 5.1e-4, way  # three decimals are printed
+
+
+@pytest.mark.parametrize("controller", ["inverse dynamics", "virtual model", "virtual model, cones"])
+def test_of_classical_controllers_only_the_one_with_cones_takes_a_push(controller):
+    module = example(13)
+    module.PUSH = 0.2
+    log = module.scene(controller=controller).run(0.5)
+    before, wanted = log.time < 0.2, module.path(np.zeros((4, 4)))
+    off = [q[:2] - log.q[0, :2] - wanted(t)[0][:2, 3] for t, q in zip(log.time[before], log.q[before], strict=True)]
+    assert np.abs(off).max() < 2e-3 and log.cone_margin[before].min() > 0.0
+    assert (log.cone_margin.min() > -1e-6) == (controller == "virtual model, cones")
 
 
 def test_a_tumbling_body_keeps_what_euler_angles_lose(tmp_path):

@@ -126,12 +126,13 @@ def demo(backend: str = "auto", solver: str = "hierarchical-qp", simulator: str 
 
 
 class Comparison:
-    """One solver on the states of a run, against the solver that ran it.
+    """One solver or controller on the states of a run, against the solver that ran it.
 
     Attributes:
         solver: its name.
         torque: largest difference of a torque, N m.
-        cost: largest difference of a level's cost, by level, relative to 1 + the cost.
+        cost: largest difference of a level's cost, by level, relative to 1 + the cost; NaN for a controller that
+            is not judged by these levels.
         violated: names of the tasks whose inequalities it broke, and in how many ticks.
         time: median of a tick, s.
     """
@@ -146,8 +147,11 @@ class Comparison:
     def take(self, mine: Solution, reference: Solution) -> None:
         """Compares one tick."""
         self.torque = max(self.torque, float(np.abs(mine.torque - reference.torque).max()))
-        for level, (one, other) in enumerate(zip(mine.levels, reference.levels, strict=True)):
-            self.cost[level] = max(self.cost[level], abs(one.cost - other.cost) / (1.0 + other.cost))
+        if len(mine.levels) == len(reference.levels):
+            for level, (one, other) in enumerate(zip(mine.levels, reference.levels, strict=True)):
+                self.cost[level] = max(self.cost[level], abs(one.cost - other.cost) / (1.0 + other.cost))
+        else:
+            self.cost[:] = np.nan
         for task in dict.fromkeys(active.task for active in mine.violated):
             self.violated[task] = self.violated.get(task, 0) + 1
         self.times.append(mine.time.total)
@@ -161,7 +165,7 @@ class Comparison:
 def compare(
     make: Callable[[str], Scene], solvers: list[str], duration: float, every: int = 10
 ) -> tuple[Log, list[Comparison]]:
-    """Runs a scene with the first solver, and shows its states to the others.
+    """Runs a scene with the first solver, and shows its states to the others, and to what the scene has beside.
 
     Args:
         make: gives the scene for a solver.
@@ -170,8 +174,8 @@ def compare(
         every: ticks between comparisons.
     """
     scene = make(solvers[0])
-    others: dict[str, Controller] = {solver: make(solver).controller for solver in solvers}
-    found = [Comparison(solver, len(scene.controller.stack)) for solver in solvers]
+    others: dict[str, Controller] = {solver: make(solver).controller for solver in solvers} | dict(scene.beside)
+    found = [Comparison(name, len(scene.controller.stack)) for name in others]
     ticks = 0
 
     def judge(now: float, solution: Solution) -> bool:

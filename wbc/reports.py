@@ -155,7 +155,7 @@ def comparison(found: list[Comparison]) -> Table:
     )
     for one in found:
         broke = ", ".join(f"{task} ({count} ticks)" for task, count in one.violated.items()) or "-"
-        costs = [f"{cost:.1e}" for cost in one.cost]
+        costs = [f"{cost:.1e}" if math.isfinite(cost) else NONE for cost in one.cost]
         table.add_row(one.solver, f"{one.torque:.2e}", *costs, broke, f"{1e3 * one.time:.3f}")
     return table
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from wbc.contact import Contact
@@ -32,6 +32,7 @@ class Scene:
         duration: that it takes, s.
         targets: called before each tick with the time and the controller.
         disturbances: pushes.
+        beside: other controllers of the robot by name, such as classical ones, that `wbc compare` shows the states to.
     """
 
     controller: Controller
@@ -39,6 +40,7 @@ class Scene:
     duration: float
     targets: Callable[[float, Controller], None] | None = None
     disturbances: Iterable[Push] = ()
+    beside: Mapping[str, Controller] = field(default_factory=dict)
 
     def run(
         self,
