@@ -8,6 +8,8 @@ import pytest
 import tasks
 import wbc
 from tests.control.scenes import contacts, controller, moving_state
+from tests.equations import equation
+from wbc.classical import InverseDynamics, TaskSpace
 
 EXACT = {"rtol": 1e-8, "atol": 1e-8}
 
@@ -29,6 +31,7 @@ def end_effector_dynamics(robot: wbc.Dynamics, frame: str):
 
 @pytest.mark.parametrize("seed", range(5))
 @pytest.mark.parametrize("solver", ["hierarchical-qp", "nullspace", "sequential-qp"])
+@equation("ETH example 3.10.1", "inverse dynamics as a hierarchy", wbc.Controller)
 def test_example_3_10_1_is_computed_torque(solver: str, seed: int) -> None:
     robot, rng = arm_state(seed)
     wanted = rng.normal(scale=5.0, size=7)
@@ -92,6 +95,8 @@ def test_operational_space_priorities_are_dynamically_consistent(seed: int) -> N
 
 @pytest.mark.parametrize("name", ["quadruped", "humanoid"])
 @pytest.mark.parametrize("seed", range(4))
+@equation("ETH 3.100", "inverse dynamics with contacts", TaskSpace.inverse_dynamics, InverseDynamics)
+@equation("ETH 3.101", "torques that change forces only", TaskSpace.inverse_dynamics, InverseDynamics)
 def test_inverse_dynamics_with_contacts_3_100_and_its_null_space_3_101(name: str, seed: int) -> None:
     robot, rng = wbc.load(name, "numpy"), np.random.default_rng(seed)
     q, v = moving_state(robot, rng, spread=0.2, speed=0.5)
@@ -108,12 +113,16 @@ def test_inverse_dynamics_with_contacts_3_100_and_its_null_space_3_101(name: str
     variables = wbc.Variables(robot, feet)
     Jc = variables.contact_jacobian(robot)
     M, h, vdot = robot.mass_matrix, robot.bias, solution.acceleration
-    N = np.eye(robot.nv) - np.linalg.solve(M, Jc.T) @ np.linalg.solve(Jc @ np.linalg.solve(M, Jc.T), Jc)  # ETH (3.64)
+    N = np.eye(robot.nv) - np.linalg.solve(M, Jc.T) @ np.linalg.solve(Jc @ np.linalg.solve(M, Jc.T), Jc)  # ETH (3.63)
     S = np.eye(robot.nv)[robot.actuated]
     expected = np.linalg.pinv(N.T @ S.T, rcond=1e-9) @ N.T @ (M @ vdot + h)
     scale = np.abs(expected).max()
     assert np.allclose(solution.torque / scale, expected / scale, atol=1e-8)
+    support = TaskSpace.of_contacts(robot, feet)
+    assert np.allclose(support.inverse_dynamics(vdot) / scale, expected / scale, atol=1e-8)
     # (3.101): any torque of the null space keeps the motion and changes the contact forces only
     free = np.eye(robot.na) - np.linalg.pinv(N.T @ S.T, rcond=1e-9) @ (N.T @ S.T)
-    other = solution.torque + free @ rng.normal(scale=10.0, size=robot.na)
+    given = rng.normal(scale=10.0, size=robot.na)
+    other = solution.torque + free @ given
+    assert np.allclose(support.inverse_dynamics(vdot, given) / scale, other / scale, atol=1e-7)
     assert np.allclose(N.T @ (S.T @ other - M @ vdot - h), 0.0, atol=1e-7 * scale)

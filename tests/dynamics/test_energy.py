@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import wbc
+from tests.equations import equation
 from wbc.model import Model
 
 
@@ -48,6 +49,7 @@ def runge_kutta(robot: wbc.Dynamics, q: np.ndarray, v: np.ndarray, dt: float) ->
 
 
 @pytest.mark.parametrize(("name", "dt"), [("planar_arm", 1e-3), ("arm", 1e-3), ("quadruped", 1e-3), ("humanoid", 1e-3)])
+@equation("ETH 3.54", "energy is conserved", wbc.Dynamics.kinetic_energy, wbc.Dynamics.potential_energy)
 def test_energy_of_a_freely_swinging_robot_is_conserved(name: str, dt: float) -> None:
     robot = frictionless(name)
     rng = np.random.default_rng(1)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import wbc
+from tests.equations import equation
 from tests.robots import BACKENDS
 from wbc.geometry import pose, so3
 from wbc.model import Body, Frame, Joint, Model
@@ -79,6 +80,7 @@ def test_all_kinds_of_joints_on_all_backends(backend: str, seed: int) -> None:
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
+@equation("ETH 3.34", "energy of a spring", wbc.Dynamics.potential_energy)
 def test_what_joints_do_by_themselves(backend: str) -> None:
     """Dampers and friction brake, a spring pulls to its rest; all three belong to the bias."""
     values = {"damping": 0.2, "friction": 0.3, "stiffness": 2.0, "rest": 0.1}

@@ -10,6 +10,7 @@ import scipy.sparse
 
 import wbc
 from tests.control.scenes import standing
+from tests.equations import equation
 from wbc.geometry import quaternion
 from wbc.model.model import Model
 from wbc.simulation import Push, make_plant, run
@@ -374,6 +375,7 @@ def test_soft_contact_is_the_same_with_both_integrators():
     np.testing.assert_allclose(ends[0][1], ends[1][1], atol=2e-2)
 
 
+@equation("ETH 3.58", "soft contact", Simulator)
 def test_soft_contact_sinks_by_weight_over_stiffness():
     sim, _ = on_slope(0.0, 0.5, ground="soft", stiffness=2e4)
     for _ in range(1500):

@@ -7,6 +7,7 @@ import pytest
 
 import tasks
 import wbc
+from tests.equations import equation
 from tests.tasks.motions import CLOSE, Moving, residual, rotvec
 
 SQUARE = [[0.1, 0.05], [0.1, -0.05], [-0.1, 0.05], [-0.1, -0.05]]
@@ -136,6 +137,7 @@ def test_a_contact_that_slides_has_kinetic_friction(on: str | None) -> None:
 
 
 @pytest.mark.parametrize("kind", CONTACTS)
+@equation("ETH 3.59", "contacts stay where they are", tasks.ContactMotion)
 def test_contacts_are_pulled_back_to_where_they_closed(kind: str) -> None:
     name, make = CONTACTS[kind]
     moving, contacts = Moving(name, 32), make()
