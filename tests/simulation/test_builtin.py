@@ -375,12 +375,21 @@ def test_soft_contact_is_the_same_with_both_integrators():
     np.testing.assert_allclose(ends[0][1], ends[1][1], atol=2e-2)
 
 
-@equation("ETH 3.58", "soft contact", Simulator)
 def test_soft_contact_sinks_by_weight_over_stiffness():
     sim, _ = on_slope(0.0, 0.5, ground="soft", stiffness=2e4)
     for _ in range(1500):
         sim.step()
     assert sim.state[0][2] == pytest.approx(0.05 - 2.0 * 9.81 / (4 * 2e4), abs=1e-8)
+
+
+@equation("ETH 3.58", "soft contact", Simulator)
+def test_soft_contact_is_a_spring_and_a_damper():
+    """F_c = k (r − r₀) + d ṙ on the ground, and as much back on the robot: here along the normal."""
+    k, d = 2e4, 300.0
+    sim, _ = on_slope(0.0, 0.5, ground="soft", stiffness=k, damping=d, integrator="runge-kutta", timestep=1e-6)
+    sim.reset([0, 0, 0.05 - 0.001, 1, 0, 0, 0], [0, 0, -0.2, 0, 0, 0])
+    sim.step()
+    np.testing.assert_allclose(sim.point_forces[:, 2], -(k * -0.001 + d * -0.2), rtol=1e-3)
 
 
 # --- what touches --------------------------------------------------------------------------------------------------

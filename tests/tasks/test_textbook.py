@@ -1,4 +1,4 @@
-"""The rows of ETH 3.10.4 in x = (u̇, F_c, τ), as printed; F_c there is the force on the environment, ours on the robot."""
+"""The rows of ETH 3.10.4 in x = (u̇, F_c, τ), as printed; our force is on the robot, F_c on the environment."""
 
 from __future__ import annotations
 
