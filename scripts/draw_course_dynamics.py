@@ -1,0 +1,119 @@
+"""Draws the pictures of the course's pages on dynamics and control: docs/pictures/course_*.png.
+
+usage: python scripts/draw_course_dynamics.py
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import matplotlib
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt
+import numpy as np
+
+import wbc
+from wbc import classical
+from wbc.drawing import draw
+
+PICTURES = Path(__file__).parents[1] / "docs" / "pictures"
+
+
+def landing() -> None:
+    """The share of the energy that a landing costs, from crouched to stretched legs."""
+    robot = wbc.load("quadruped")
+    feet = [wbc.PointContact(foot) for foot in robot.model.feet]
+    knees = [number for number, name in enumerate(robot.joint_names) if "K" in name]
+    hips = [number for number, name in enumerate(robot.joint_names) if "HFE" in name]
+    bends, shares, left = np.linspace(0.0, 2.2, 60), [], []
+    for bend in bends:
+        q, v = np.array(robot.model.nominal), np.zeros(18)
+        for joints, size in ((knees, bend), (hips, bend / 2)):
+            at = 7 + np.array(joints)
+            q[at] = np.sign(q[at]) * size
+        v[2] = -1.0
+        robot.update(q, v)
+        hit = classical.impact(robot, classical.TaskSpace.of_contacts(robot, feet))
+        shares.append(100 * hit.energy_loss / robot.kinetic_energy)
+        left.append(-hit.velocity[2])
+    figure, axes = plt.subplots(figsize=(7, 3.2), layout="constrained")
+    axes.plot(np.degrees(bends), shares, label="energy lost, %")
+    axes.plot(np.degrees(bends), 100 * np.array(left), label="speed left of the base, %")
+    axes.set(xlabel="knees bent, degrees", ylim=(0, 105), title="a quadruped lands on four feet")
+    axes.legend()
+    axes.grid(alpha=0.3)
+    figure.savefig(PICTURES / "course_landing.png", dpi=80)
+
+
+def joint_control() -> None:
+    """A step of all joints under PD, with gravity compensation, and under computed torque."""
+    robot = wbc.load("arm")
+    target = robot.model.nominal + 0.2
+    gains = wbc.Gains(kp=[300, 300, 200, 200, 50, 50, 20], kd=[40, 40, 30, 30, 5, 5, 2])
+    laws = {
+        "PD (3.73)": classical.JointPD(robot, target, gains, gravity=False),
+        "PD and gravity (3.75)": classical.JointPD(robot, target, gains),
+        "computed torque (3.76), 2 Hz": classical.ComputedTorque(robot, target, wbc.Gains(2.0)),
+    }
+    figure, axes = plt.subplots(1, 3, figsize=(12, 3.2), layout="constrained", sharey=True)
+    for panel, (name, law) in zip(axes, laws.items(), strict=True):
+        log = wbc.run(law, wbc.Simulator(robot), 1.5)
+        panel.plot(log.time, np.degrees(target - log.q))
+        panel.set(title=name, xlabel="time, s")
+        panel.grid(alpha=0.3)
+    axes[0].set_ylabel("joint errors, degrees")
+    figure.savefig(PICTURES / "course_joint_control.png", dpi=80)
+
+
+def end_effector_inertia() -> None:
+    """Ellipses of the mass that is felt at the tip of a planar arm, by direction."""
+    robot = wbc.load("planar_arm")
+    figure, axes = plt.subplots(figsize=(8, 4), layout="constrained")
+    circle = np.array([np.cos(np.linspace(0, 2 * np.pi, 100)), np.sin(np.linspace(0, 2 * np.pi, 100))])
+    links = [name for name in robot.frames if name.startswith("link")]
+    for column, angles in enumerate(([0.4, 1.2, 0.6], [0.4, 0.7, 0.4], [0.4, 0.3, 0.2])):
+        robot.update(angles)
+        joints = np.array([*(robot.pose(link)[[0, 2], 3] for link in links), robot.pose("end_effector")[[0, 2], 3]])
+        space = classical.TaskSpace(robot, robot.jacobian("end_effector")[[0, 2]], np.zeros(2))
+        shift = np.array([4.5 * column, 0.0])
+        axes.plot(*(joints + shift).T, "o-", color=f"C{column}", lw=3)
+        axes.plot(*(joints[-1] + shift + 0.15 * (space.inertia @ circle).T).T, color=f"C{column}")
+        masses = np.linalg.eigvalsh(space.inertia)
+        axes.annotate(f"{masses[0]:.1f} to {masses[1]:.1f} kg", (shift[0] - 0.6, 0.4), color=f"C{column}")
+    axes.set(aspect="equal", title="force for 1 m/s² in each direction, at the tip of three links of 1 kg")
+    axes.axis("off")
+    figure.savefig(PICTURES / "course_end_effector_inertia.png", dpi=80)
+
+
+def virtual_model() -> None:
+    """Contact forces under a virtual sideways pull, least squares and within friction."""
+    robot = wbc.load("quadruped")
+    robot.update(robot.model.nominal)
+    feet = [wbc.PointContact(foot, friction=0.4) for foot in robot.model.feet]
+    variables = wbc.Variables(robot, feet)
+    figure = plt.figure(figsize=(11, 4.4))
+    pull = np.array([0.0, 200.0, 0.0])
+    ways = {"pseudo-inverse (3.120)": "least-squares", "in the cones": "hierarchical-qp"}
+    for column, (title, distribution) in enumerate(ways.items()):
+        force = classical.ConstantForce("base", [*pull, 0, 0, 0])
+        law = classical.VirtualModelControl(robot, force, feet, distribution=distribution)
+        solver = None if distribution == "least-squares" else law.solver
+        f = classical.distribute(robot, variables, law.demand(robot, variables), solver).reshape(4, 3)
+        axes = figure.add_axes((0.5 * column, 0.02, 0.5, 1.3), projection="3d")
+        draw(axes, robot, robot.q)
+        for contact, push in zip(feet, f, strict=True):
+            sliding = np.linalg.norm(push[:2]) > 0.4 * push[2] + 1e-6
+            color = "C3" if sliding else "C2"
+            axes.quiver(*robot.pose(contact.frame)[:3, 3], *push / 500, color=color, lw=3, zorder=10)
+        axes.quiver(*robot.pose("base")[:3, 3], *pull / 500, color="C0", lw=3, zorder=10)
+        axes.view_init(elev=12, azim=-10)
+        figure.text(0.25 + 0.5 * column, 0.93, f"{title}: {f[:, 1].sum():.0f} N sideways of 200 N", ha="center")
+    figure.savefig(PICTURES / "course_virtual_model.png", dpi=80)
+
+
+if __name__ == "__main__":
+    landing()
+    joint_control()
+    end_effector_inertia()
+    virtual_model()
