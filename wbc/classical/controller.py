@@ -18,7 +18,7 @@ from wbc.dynamics.base import Dynamics
 from wbc.errors import WbcError, show
 from wbc.problem import Variables
 from wbc.solution import Solution, Times
-from wbc.solvers.answer import Answer
+from wbc.solvers.answer import Answer, Status
 from wbc.stack import Stack
 
 BEYOND = 1e-6
@@ -117,12 +117,12 @@ class ClassicalController(Controller):
             robot: updated.
             variables: the closed contacts.
         """
-        stamp = robot.updates, variables
+        stamp = robot, robot.updates, variables
         if self._support is None or self._support[0] != stamp:
             self._support = stamp, TaskSpace.of_contacts(robot, variables)
         return self._support[1]
 
-    _support: tuple[tuple[int, Variables], TaskSpace] | None = None
+    _support: tuple[tuple[Dynamics, int, Variables], TaskSpace] | None = None
 
     def step(self, q: ArrayLike, v: ArrayLike, t: float = 0.0) -> Solution:
         """See `wbc.Controller`; the time that judging takes is not counted."""
@@ -136,20 +136,20 @@ class ClassicalController(Controller):
         robot, variables, x, start = self.robot, self._variables, np.zeros(self._variables.n), perf_counter()
         try:
             torque = np.array(self.law(robot, variables), dtype=float)
+            if torque.shape != (robot.na,):
+                raise WbcError(f"{type(self).__name__}.law must give {robot.na} torques, not {show(torque)}")
+            if not np.isfinite(torque).all():
+                return x[:, None], None
+            x[variables.torque] = torque
+            x[variables.acceleration], x[variables.force] = self.expect(robot, variables, torque)
         except (ArithmeticError, np.linalg.LinAlgError):  # a hard state ends in the fallback, not here
             return x[:, None], None
-        if torque.shape != (robot.na,):
-            raise WbcError(f"{type(self).__name__}.law must give {robot.na} torques, not {show(torque)}")
-        if not np.isfinite(torque).all():
-            return x[:, None], None
-        x[variables.torque] = torque
-        x[variables.acceleration], x[variables.force] = self.expect(robot, variables, torque)
         possible = bool((np.abs(torque) <= robot.limits.effort + BEYOND).all())
         for contact in variables.contacts:
             force = x[variables.force][variables.force_of(contact.name)]
             possible &= contact.margin(robot, force, 4) >= -BEYOND
-        status = "optimal" if possible else "violated"
-        return x[:, None], Answer(np.zeros(0), status, 1, perf_counter() - start, np.zeros(0))  # type: ignore[arg-type]
+        status: Status = "optimal" if possible else "violated"
+        return x[:, None], Answer(np.zeros(0), status, 1, perf_counter() - start, np.zeros(0))
 
     def _warn_of_ignored_inequalities(self) -> None:
         """No law knows any; the status of each solution says what that comes to."""
