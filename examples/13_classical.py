@@ -63,7 +63,7 @@ def scene(backend="auto", solver="hierarchical-qp", simulator="mujoco", controll
     for name, way in (("virtual model", "least-squares"), ("virtual model, cones", "hierarchical-qp")):
         spring = classical.VirtualSpring("base", stiffness, damping, at)
         laws[name] = classical.VirtualModelControl(robot, spring, distribution=way, judged_by=stack)
-    chosen = laws[controller] if controller in laws else wbc.Controller(robot, stack, solver)
+    chosen = wbc.Controller(robot, stack, solver) if controller == "stack" else laws[controller]
     push = Push("base", (0.0, 0.45 * 9.81 * robot.mass, 0.0), PUSH, 0.12)
     plant = make_wrong_plant(robot, simulator, friction=FRICTION)  # a floor other than the default
     return Scene(chosen, plant, 5.0, disturbances=(push,), beside=laws)

@@ -217,6 +217,27 @@ def test_mass_centre_and_inertia_are_sums_over_particles() -> None:
     near(found_theta, theta)
 
 
+@equation("ETH example 3.3.1", "cart and pendulum", Dynamics.inverse_dynamics)
+def test_a_cart_with_a_pendulum() -> None:
+    """Newton and Euler by hand; the pendulum hangs at θ = 0 and swings towards positive x."""
+    mc, mp, length, theta_p = 3.0, 1.2, 0.7, 0.05
+    cart = Body("cart", mc, np.zeros(3), np.eye(3))
+    rod = Body("rod", mp, np.array([0.0, 0.0, -length]), np.diag([0.05, theta_p, 0.03]))
+    track = Joint("track", "prismatic", "world", "cart", axis=np.array([1.0, 0, 0]))
+    pivot = Joint("pivot", "revolute", "cart", "rod", axis=np.array([0.0, -1.0, 0]), actuated=False)
+    robot = wbc.load(Model("cart and pendulum", [cart, rod], [track, pivot]), "numpy")
+    rng = np.random.default_rng(5)
+    for _ in range(5):
+        q, v, a = rng.uniform(-3, 3, (3, 2))
+        angle, rate, (along, turn) = q[1], v[1], a
+        c, s = np.cos(angle), np.sin(angle)
+        # the pendulum's centre is at x + l sin θ, −l cos θ; what accelerates and holds it comes from the pivot
+        push = mp * np.array([along + length * (turn * c - rate**2 * s), length * (turn * s + rate**2 * c) + 9.81])
+        force = mc * along + push[0]
+        torque = theta_p * turn + length * (c * push[0] + s * push[1])  # about its centre of mass
+        near(robot.inverse_dynamics(q, v, a), [force, torque])
+
+
 # --- displacements (3.2) ----------------------------------------------------------------------------------------------
 
 
