@@ -34,7 +34,7 @@ def landing() -> None:
             q[at] = np.sign(q[at]) * size
         v[2] = -1.0
         robot.update(q, v)
-        hit = classical.impact(robot, classical.TaskSpace.of_contacts(robot, feet))
+        hit = classical.impact(classical.TaskSpace.of_contacts(robot, feet))
         shares.append(100 * hit.energy_loss / robot.kinetic_energy)
         left.append(-hit.velocity[2])
     figure, axes = plt.subplots(figsize=(7, 3.2), layout="constrained")

@@ -8,7 +8,6 @@ import numpy as np
 
 from wbc.arrays import Array
 from wbc.classical.task_space import TaskSpace
-from wbc.dynamics.base import Dynamics
 
 
 class Impact(NamedTuple):
@@ -28,13 +27,12 @@ class Impact(NamedTuple):
     energy_loss: float
 
 
-def impact(robot: Dynamics, support: TaskSpace) -> Impact:
+def impact(support: TaskSpace) -> Impact:
     """The impact that brings the rows of a support to rest.
 
     Args:
-        robot: in the state before it, the one that the support was made in.
-        support: the rows; see `TaskSpace.of_contacts`.
+        support: the rows, of a robot in the state before it; see `TaskSpace.of_contacts`.
     """
-    speed = support.jacobian @ robot.v
+    speed = support.jacobian @ support.velocity
     impulse = -support.inertia @ speed
-    return Impact(support.null_space @ robot.v, impulse, 0.5 * float(np.maximum(-speed @ impulse, 0.0)))
+    return Impact(support.null_space @ support.velocity, impulse, 0.5 * float(np.maximum(-speed @ impulse, 0.0)))

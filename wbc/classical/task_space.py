@@ -41,6 +41,7 @@ class TaskSpace:
     Attributes:
         jacobian: J.
         bias: J̇v.
+        velocity: v of the robot, shape (nv,).
         rank: how many directions of the rows can move independently.
         inertia: Λ = (J M⁻¹ Jᵀ)⁺ (ETH 3.68, 3.87), shape (rows, rows).
     """
@@ -56,7 +57,7 @@ class TaskSpace:
         if not (np.isfinite(self.jacobian).all() and np.isfinite(self.bias).all()):
             raise WbcError("J and J̇v must be finite")
         self._M, self._h, self._g = robot.mass_matrix, robot.bias, robot.gravity_force
-        self._v, self._actuated = robot.v, robot.actuated
+        self.velocity, self._actuated = robot.v, robot.actuated
         self._L, failed = lapack.dpotrf(self._M, lower=1)
         if failed:
             raise WbcError(f"the mass matrix of {robot.model.name!r} is singular: some part moves without mass")
