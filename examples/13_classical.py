@@ -16,8 +16,7 @@ import numpy as np
 import tasks
 import wbc
 from wbc import classical
-from wbc.simulation import Push, Scene
-from wbc.simulation.realism import make_wrong_plant
+from wbc.simulation import Push, Scene, make_plant
 
 FRICTION, SWAY, HZ = 0.4, 0.04, 0.9  # of feet and floor; m; Hz
 PUSH = 3.2  # s, when it begins
@@ -65,7 +64,7 @@ def scene(backend="auto", solver="hierarchical-qp", simulator="mujoco", controll
         laws[name] = classical.VirtualModelControl(robot, spring, distribution=way, judged_by=stack)
     chosen = wbc.Controller(robot, stack, solver) if controller == "stack" else laws[controller]
     push = Push("base", (0.0, 0.45 * 9.81 * robot.mass, 0.0), PUSH, 0.12)
-    plant = make_wrong_plant(robot, simulator, friction=FRICTION)  # a floor other than the default
+    plant = make_plant(robot, simulator, friction=FRICTION)
     return Scene(chosen, plant, 5.0, disturbances=(push,), beside=laws)
 
 

@@ -53,12 +53,7 @@ def certify(
     f = x[variables.force]
     terms = np.abs(robot.mass_matrix) @ np.abs(x[variables.acceleration]) + np.abs(robot.bias)
     relative = float(np.abs(physics).max(initial=0.0) / max(1.0, terms.max(initial=0.0)))
-    cones: dict[str, float] = {}
-    for contact, ceiling in zip(variables.contacts, ceilings, strict=True):
-        force = f[variables.force_of(contact.name)]
-        normal = float(contact.normals(robot) @ force)
-        room = min(normal - min(contact.minimum, ceiling), ceiling - normal)
-        cones[contact.name] = min(contact.margin(robot, force, sides), room)
+    cones = contact_margins(robot, variables, f, sides, ceilings)
     limit = robot.limits.effort - np.abs(x[variables.torque])
     names = actuator_names(robot)
     joint = int(limit.argmin()) if len(limit) else -1
@@ -70,6 +65,27 @@ def certify(
         worst,
         names[joint] if joint >= 0 else "",
     )
+
+
+def contact_margins(
+    robot: Dynamics, variables: Variables, f: Array, sides: int, ceilings: list[float]
+) -> dict[str, float]:
+    """How far inside its cone, and the bounds of its normal force, the force of each closed contact is, N.
+
+    Args:
+        robot: in the state that the forces are for.
+        variables: the layout of f.
+        f: the force variables, shape (nf,).
+        sides: of the friction pyramids at the corners of soles.
+        ceilings: the greatest normal force of each closed contact, N.
+    """
+    found: dict[str, float] = {}
+    for contact, ceiling in zip(variables.contacts, ceilings, strict=True):
+        force = f[variables.force_of(contact.name)]
+        normal = float(contact.normals(robot) @ force)
+        room = min(normal - min(contact.minimum, ceiling), ceiling - normal)
+        found[contact.name] = min(contact.margin(robot, force, sides), room)
+    return found
 
 
 def velocity_names(robot: Dynamics) -> list[str]:

@@ -206,7 +206,7 @@ def test_hybrid_control_presses_on_a_table_and_slides_along_it() -> None:
         w[1], a[1] = 0.05 * np.pi * np.sin(np.pi * t), 0.05 * np.pi**2 * np.cos(np.pi * t)
         return T, w, a
 
-    plant = wbc.Simulator(robot, 2e-3, points=[("tool", (0, 0, 0))], height=start[2, 3], friction=0.0)
+    plant = wbc.Simulator(robot, 2e-3, contacts="tool", height=start[2, 3], friction=0.0)
     law = classical.HybridControl(
         robot,
         "tool",

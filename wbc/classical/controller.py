@@ -11,6 +11,7 @@ import numpy as np
 
 from wbc.arrays import Array, ArrayLike
 from wbc.assembly import Part
+from wbc.certificate import contact_margins
 from wbc.classical.task_space import TaskSpace
 from wbc.contact import Contact
 from wbc.controller import Controller
@@ -145,9 +146,8 @@ class ClassicalController(Controller):
         except (ArithmeticError, np.linalg.LinAlgError):  # a hard state ends in the fallback, not here
             return x[:, None], None
         possible = bool((np.abs(torque) <= robot.limits.effort + BEYOND).all())
-        for contact in variables.contacts:
-            force = x[variables.force][variables.force_of(contact.name)]
-            possible &= contact.margin(robot, force, 4) >= -BEYOND
+        margins = contact_margins(robot, variables, x[variables.force], 4, variables.ceilings)
+        possible = possible and min(margins.values(), default=0.0) >= -BEYOND
         status: Status = "optimal" if possible else "violated"
         return x[:, None], Answer(np.zeros(0), status, 1, perf_counter() - start, np.zeros(0))
 
