@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,6 +17,7 @@ from wbc.simulation.log import Log
 from wbc.simulation.loop import Push, run
 from wbc.simulation.plant import Plant
 from wbc.simulation.realism import Realism, with_mass_error
+from wbc.solution import Solution
 
 SIMULATORS = ("mujoco", "builtin")
 """What a scene can be simulated in."""
@@ -32,6 +33,8 @@ class Scene:
         duration: that it takes, s.
         targets: called before each tick with the time and the controller.
         disturbances: pushes.
+        phases: what happens from when on: times in s, and words for captions.
+        figures: what to say of a log, beside what is said of every log.
     """
 
     controller: Controller
@@ -39,6 +42,8 @@ class Scene:
     duration: float
     targets: Callable[[float, Controller], None] | None = None
     disturbances: Iterable[Push] = ()
+    phases: Sequence[tuple[float, str]] = ()
+    figures: Callable[[Log], Mapping[str, str]] | None = None
 
     def run(
         self,
@@ -46,6 +51,7 @@ class Scene:
         period: float | None = None,
         record: str | Path | None = None,
         progress: Callable[[float], None] | None = None,
+        until: Callable[[float, Solution], bool] | None = None,
     ) -> Log:
         """Runs it.
 
@@ -54,6 +60,7 @@ class Scene:
             period: of the control, s; None: the controller's.
             record: file to write the log to.
             progress: called after each tick with the share that is done.
+            until: called after each tick with the time and the solution; true ends the run.
         """
         return run(
             self.controller,
@@ -64,6 +71,7 @@ class Scene:
             disturbances=self.disturbances,
             record=record,
             progress=progress,
+            until=until,
         )
 
 
