@@ -359,13 +359,14 @@ def bench(
 
 def _run(what: str, simulator: str, solver: str, backend: str, out: Path, **options: Any) -> None:  # noqa: ANN401
     """Runs a scene, and ends with the exit code that says how it went."""
-    from wbc.application import load_scene, session
+    from wbc.application import load_scene, scene_file, session
 
     def make(name: str) -> Scene:
         return load_scene(what, name, solver, simulator)
 
     try:
-        log = session.run(make, Path(what).stem, backend, out, **options)
+        name = what if what == "demo" else scene_file(what).stem
+        log = session.run(make, name, backend, out, **options)
     except WbcError as error:
         raise _failure(error, 2) from None
     if log.ended == "interrupted":

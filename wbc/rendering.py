@@ -7,6 +7,7 @@ import ctypes.util
 import importlib
 import os
 import sys
+import warnings
 from collections.abc import Iterable
 from typing import Any, TypeAlias
 
@@ -46,8 +47,10 @@ def _context(width: int, height: int) -> Any:  # noqa: ANN401  one of MuJoCo's
             reasons.append("glfw: no display")
             continue
         try:
-            context = importlib.import_module(f"mujoco.{way}").GLContext(width, height)
-            context.make_current()
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # of glfw, which warns and goes on
+                context = importlib.import_module(f"mujoco.{way}").GLContext(width, height)
+                context.make_current()
         except Exception as error:  # each way fails in ways of its own
             reasons.append(f"{way}: {str(error).splitlines()[0] if str(error) else type(error).__name__}")
         else:
@@ -84,6 +87,8 @@ class Renderer:
         self._mjr: Any = None
         self._model, self._size = mujoco.MjModel.__copy__(model), (width, height)
         self._model.vis.global_.offwidth, self._model.vis.global_.offheight = width, height
+        if not self._model.nlight:
+            self._model.vis.headlight.ambient, self._model.vis.headlight.diffuse = [0.4] * 3, [0.6] * 3
         self.data = mujoco.MjData(self._model)
         mujoco.mj_forward(self._model, self.data)
         self.camera = mujoco.MjvCamera()

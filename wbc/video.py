@@ -118,7 +118,8 @@ def _aim(renderer: Any, log: Log, ticks: IntArray, period: float) -> Array:  # n
 
 
 def _write_caption(picture: Any, words: str) -> None:  # noqa: ANN401
-    ImageDraw.Draw(picture).text((10, 8), words, fill=(40, 44, 52), font=ImageFont.load_default(16))
+    font, ink, halo = ImageFont.load_default(16), (40, 44, 52), (246, 247, 250)  # to be read on any ground
+    ImageDraw.Draw(picture).text((10, 8), words, font=font, fill=ink, stroke_fill=halo, stroke_width=2)
 
 
 def _write_gif(frames: list[Any], path: Path) -> None:

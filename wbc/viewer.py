@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import sys
+import warnings
 from time import perf_counter
 from typing import Any
+
+import numpy as np
 
 from wbc.errors import WbcError
 from wbc.simulation.plant import Plant
@@ -48,6 +51,10 @@ class Viewer:
             )
         except RuntimeError as error:  # on a Mac, windows belong to the main thread
             raise WbcError(f"can't open the viewer: {error}; on a Mac, mjpython -m wbc ... can") from None
+        if own.model.floating:
+            camera = self._window.cam
+            camera.type, camera.trackbodyid = mujoco.mjtCamera.mjCAMERA_TRACKING, _first_free_body(self._model)
+            camera.distance, camera.azimuth, camera.elevation = 2.2, 125.0, -16.0
 
     def __enter__(self) -> Viewer:
         return self
@@ -71,13 +78,20 @@ class Viewer:
         return bool(self._window.is_running())
 
 
+def _first_free_body(model: Any) -> int:  # noqa: ANN401
+    """The number of the first body that moves freely, or of the first body."""
+    free = np.flatnonzero(model.jnt_type == mujoco.mjtJoint.mjJNT_FREE)
+    return int(model.jnt_bodyid[free[0]]) if len(free) else 1
+
+
 def _check_display() -> None:
     """Raises if no window can be opened: MuJoCo itself would end the process."""
     reason = "" if has_display() else "there is no display here"
     if not reason and sys.platform != "darwin":
         import glfw
 
-        with contextlib.suppress(Exception):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
             if glfw.init():
                 return
         reason = "the display that is named can't be opened"

@@ -38,7 +38,7 @@ def load_scene(what: str, backend: str = "auto", solver: str = "hierarchical-qp"
     simulator = simulator or default_simulator()
     if what == "demo":
         return demo(backend, solver, simulator)
-    path = _file(what)
+    path = scene_file(what)
     module = _module(path)
     make = getattr(module, "scene", None)
     if not callable(make):
@@ -54,8 +54,12 @@ def load_scene(what: str, backend: str = "auto", solver: str = "hierarchical-qp"
     return found
 
 
-def _file(what: str) -> Path:
-    """The file of an example by its name or number, or the one that is named."""
+def scene_file(what: str) -> Path:
+    """The file of an example, or the one that is named.
+
+    Args:
+        what: the name or number of an example, or the path of a Python file.
+    """
     known = examples()
     for name, path in known.items():
         number = name.partition("_")[0]

@@ -13,13 +13,17 @@ EXTENT = 1.2
 """Size of what is looked at, m."""
 
 
-def furnish(spec: Any, floor: Any) -> None:  # noqa: ANN401  mujoco is not typed for a strict checker
-    """Gives a floor tiles, that motion can be seen against, and the scene a sky and a light that casts shadows.
+def furnish(spec: Any) -> None:  # noqa: ANN401  mujoco is not typed for a strict checker
+    """Gives a scene a tiled floor, that motion can be seen against, a sky, and a light that casts shadows.
 
     Args:
-        spec: a `mujoco.MjSpec`.
-        floor: its plane.
+        spec: a `mujoco.MjSpec`; its plane named "floor" gets the tiles, and one that nothing touches is added if there
+            is none.
     """
+    floor = spec.geom("floor")
+    if floor is None:
+        floor = spec.worldbody.add_geom(type=mujoco.mjtGeom.mjGEOM_PLANE, size=[20.0, 20.0, 0.1], name="floor")
+        floor.contype = floor.conaffinity = 0
     tiles = spec.add_texture(
         name="tiles",
         type=mujoco.mjtTexture.mjTEXTURE_2D,
@@ -47,5 +51,5 @@ def furnish(spec: Any, floor: Any) -> None:  # noqa: ANN401  mujoco is not typed
     light.mode, light.type = mujoco.mjtCamLight.mjCAMLIGHT_TRACK, mujoco.mjtLightType.mjLIGHT_DIRECTIONAL
     light.diffuse, light.specular = [0.55] * 3, [0.1] * 3
     spec.visual.headlight.ambient, spec.visual.headlight.diffuse = [0.35] * 3, [0.25] * 3
-    spec.visual.quality.shadowsize = 1024
+    spec.visual.quality.shadowsize, spec.visual.map.shadowclip = 1024, 2.0
     spec.stat.extent = EXTENT  # else the floor would set the scale of shadows and of the viewer's first look
