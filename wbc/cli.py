@@ -68,10 +68,12 @@ def _options(
 ) -> None:
     """Whole-body control: tasks in strict priority become joint torques, on any robot.
 
-    Start with [bold]wbc demo[/bold]: a quadruped under control; then [bold]wbc robots[/bold]: the robots that come with
-    the package, or what is in a file of your own; then [bold]wbc run[/bold]: an example, or a scene of your own.
+    Start with [bold]wbc demo[/bold]: a quadruped under control. Then
+    [bold]wbc robots[/bold]: the robots that come with the package, or what is
+    in a file of yours; [bold]wbc run[/bold]: an example, or a scene of yours.
 
-    Exit codes: 0 it went well, 1 it did not, 2 it can't be done like that, 130 Ctrl-C.
+    Exit codes: 0 it went well, 1 it did not, 2 it can't be done like that,
+    130 Ctrl-C.
     """
 
 
@@ -184,11 +186,12 @@ def demo(
 ) -> None:
     """See a quadruped stand, follow a motion of its base, be pushed, recover, and trot.
 
-    Prints how well it went: tracking, margins, and the time of a tick, for the other backend too if there is one (it
-    is shown the same states). Writes a log, a picture, and a video.
+    Prints how well it went: tracking, margins, and the time of a tick. numpy
+    and Pinocchio are both timed, on the same states. Writes a log, a picture,
+    and a video.
 
-    Exit code: 0 it went on to the end, 1 it fell or the simulation became unstable, 2 it can't be run like that, 130
-    Ctrl-C; the log is kept whatever happens.
+    Exit code: 0 it went on to the end, 1 it fell or the simulation became
+    unstable, 2 it can't be run like that, 130 Ctrl-C. The log is kept.
 
     Try:
 
@@ -229,12 +232,13 @@ def run_scene(
     video: Annotated[bool, typer.Option("--video/--no-video", help=VIDEO)] = False,
     realtime: Realtime = False,
 ) -> None:
-    """Run an example, or a file of yours that has a function scene(backend=, solver=, simulator=).
+    """Run an example, or a Python file of yours that has a function scene().
 
-    The function makes a wbc.simulation.Scene: a controller, what it acts on, how long. It may have fewer arguments.
+    It makes a wbc.simulation.Scene: a controller, what it acts on, how long.
+    It may have the arguments backend, solver and simulator.
 
-    Exit code: 0 it went on to the end, 1 it fell or the simulation became unstable, 2 it can't be run like that, 130
-    Ctrl-C; the log is kept whatever happens.
+    Exit code: 0 it went on to the end, 1 it fell or the simulation became
+    unstable, 2 it can't be run like that, 130 Ctrl-C. The log is kept.
 
     Try:
 
@@ -314,7 +318,7 @@ def compare(
         log, found = application.compare(make, solver_names(), duration)
     except WbcError as error:
         raise _failure(error, 2) from None
-    tell(reports.comparison(found), "", f"{len(log)} ticks, run by {found[0].name}; each saw every tenth state")
+    tell(reports.comparison(found), "", f"{len(log)} ticks, run by {found[0].name}")
 
 
 @app.command()

@@ -60,8 +60,8 @@ def write_video(
     with Renderer(mujoco_model(scene.plant), *size) as renderer:
         aim = _aim(renderer, log, ticks, period)
         for number, tick in enumerate(ticks):
-            robot.update(log.q[tick], log.v[tick])
-            renderer.pose(log.q[tick])
+            robot.update(log.true_q[tick], log.true_v[tick])
+            renderer.pose(log.true_q[tick])
             feet = [robot.pose(foot)[:3, 3] for foot in log.feet]
             arrows = [(p, p + scale * f, WIDTH, FORCE_COLOR) for p, f in zip(feet, log.measured[tick], strict=True)]
             for push in scene.disturbances:
@@ -106,14 +106,14 @@ def inner_plant(plant: Plant) -> Plant:
 
 def _aim(renderer: Any, log: Log, ticks: IntArray, period: float) -> Array:  # noqa: ANN401
     """Puts the camera at a distance, and gives what it looks at in each picture, m, shape (pictures, 3)."""
-    renderer.pose(log.q[0])
+    renderer.pose(log.true_q[0])
     lower, upper = renderer.bounds
     middle = np.tile((lower + upper) / 2, (len(ticks), 1))
     renderer.camera.azimuth, renderer.camera.elevation = 125.0, -16.0
     renderer.camera.distance = 1.2 * float(np.linalg.norm(upper - lower))
     if log.q.shape[1] > log.v.shape[1]:  # it follows a floating base, and does not shake with it
-        smooth = uniform_filter1d(log.q[:, :2], max(1, round(1.0 / period)), axis=0, mode="nearest")
-        middle[:, :2] += smooth[ticks] - log.q[0, :2]
+        smooth = uniform_filter1d(log.true_q[:, :2], max(1, round(1.0 / period)), axis=0, mode="nearest")
+        middle[:, :2] += smooth[ticks] - log.true_q[0, :2]
     return middle
 
 

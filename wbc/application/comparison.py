@@ -37,20 +37,16 @@ class Comparison:
         self.violated: dict[str, int] = {}
         self.times: list[float] = []
 
-    def take(self, now: float, reference: Solution, compared: bool = True) -> None:
-        """Shows one tick of the run to the controller.
+    def take(self, now: float, reference: Solution) -> None:
+        """Shows a tick of the run to the controller: every tick, so that its gait, ramps and active set keep up.
 
         Args:
             now: s.
             reference: what the controller that runs found.
-            compared: whether it finds torques too, or just keeps up with targets and contacts.
         """
         controller, targets = self.scene.controller, self.scene.targets
         if targets is not None:
             targets(now, controller)
-        if not compared:
-            controller.robot.update(reference.q, reference.v)
-            return
         mine = controller.step(reference.q, reference.v, now)
         self.torque = max(self.torque, float(np.abs(mine.torque - reference.torque).max()))
         for level, (one, other) in enumerate(zip(mine.levels, reference.levels, strict=True)):
@@ -61,7 +57,7 @@ class Comparison:
 
 
 def compare(
-    make: Callable[[str], Scene], solvers: Sequence[str], duration: float | None = None, every: int = 10
+    make: Callable[[str], Scene], solvers: Sequence[str], duration: float | None = None
 ) -> tuple[Log, list[Comparison]]:
     """Runs a scene with the first solver, and shows its states to the others.
 
@@ -69,19 +65,15 @@ def compare(
         make: gives the scene for a solver.
         solvers: names; the first one runs.
         duration: s; None: what the scene takes.
-        every: ticks between comparisons.
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", WbcWarning)  # of inequalities that are ignored: what is broken is counted
         found = [Comparison(solver, make(solver)) for solver in solvers]
         scene = make(solvers[0])
-    ticks = 0
 
     def judge(now: float, solution: Solution) -> bool:
-        nonlocal ticks
         for comparison in found:
-            comparison.take(now, solution, ticks % every == 0)
-        ticks += 1
+            comparison.take(now, solution)
         return False
 
     return scene.run(duration, until=judge), found

@@ -152,8 +152,8 @@ class BaseMotion:
         found = {}
         standing = log.time < TROT
         wanted = [self.target(t)[0] for t in log.time[standing]]
-        off = 1e3 * np.array([np.linalg.norm(q[:3] - T[:3, 3]) for q, T in zip(log.q, wanted, strict=False)])
-        R = quaternion.to_matrix(log.q[standing, 3:7])
+        off = 1e3 * np.array([np.linalg.norm(q[:3] - T[:3, 3]) for q, T in zip(log.true_q, wanted, strict=False)])
+        R = quaternion.to_matrix(log.true_q[standing, 3:7])
         angle = np.degrees([np.linalg.norm(so3.log(T[:3, :3] @ R.T)) for T, R in zip(wanted, R, strict=True)])
         moving = (log.time[standing] >= MOTION[0]) & (log.time[standing] < MOTION[1])
         if moving.any():
@@ -180,7 +180,7 @@ class BaseMotion:
 
 def _speeds(log: Log) -> Array:
     """Forward and to the left, m/s, and yaw rate, rad/s, shape (ticks, 3)."""
-    x, y, z = quaternion.to_matrix(log.q[:, 3:7])[:, :2, 0], log.v[:, :2], log.v[:, 5]
+    x, y, z = quaternion.to_matrix(log.true_q[:, 3:7])[:, :2, 0], log.true_v[:, :2], log.true_v[:, 5]
     heading = x / np.linalg.norm(x, axis=1, keepdims=True)
     forward = (heading * y).sum(axis=1)
     left = heading[:, 0] * y[:, 1] - heading[:, 1] * y[:, 0]
