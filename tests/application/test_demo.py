@@ -48,7 +48,7 @@ def test_it_stands_moves_is_pushed_recovers_and_trots():
         assert left == pytest.approx(command[1], abs=0.05)
         assert turning == pytest.approx(command[2], rel=0.15, abs=0.05)
     # the figures are of what was measured: a log of a robot that stands still has others
-    log.q[:, :3] = log.q[0, :3]
+    log.true_q[:, :3] = log.true_q[0, :3]
     assert numbers(scene.figures(log)["base motion"])[1] > 20.0
 
 
