@@ -1,4 +1,4 @@
-"""The scenes that controllers are timed on: ours, and those of `peers/tsid_tick.py` on strict levels."""
+"""The scenes of `peers/tsid_tick.py` for our controllers, on strict levels."""
 
 from __future__ import annotations
 
@@ -14,26 +14,12 @@ import tasks
 import wbc
 
 
-def standing(name: str, backend: str, solver: str) -> tuple[wbc.Controller, np.ndarray]:
-    """The stack of the README on a packaged robot."""
-    robot = wbc.load(name, backend)
-    soles = robot.model.soles
-    feet = [
-        wbc.SurfaceContact(foot, 0.6, soles[foot]) if foot in soles else wbc.PointContact(foot, 0.6)
-        for foot in robot.model.feet
-    ]
-    limits = tasks.TorqueLimits() + tasks.FrictionCones() + tasks.ContactMotion()
-    base, posture = tasks.EndEffectorAcceleration("base"), tasks.JointAcceleration()
-    levels = tasks.EquationOfMotion() / limits / base / posture / tasks.TorqueMinimization()
-    return _controller(robot, wbc.Stack(levels, contacts=feet), solver), np.array(robot.model.nominal)
-
-
 def peer(name: str, backend: str, solver: str) -> tuple[wbc.Controller, np.ndarray]:
     """The scene of that name of `peers/tsid_tick.py`, its tasks on strict levels."""
     spec = importlib.util.find_spec("cmeel")
     assert spec is not None and spec.origin is not None, "the scenes of the peers need example-robot-data"
     robots = Path(spec.origin).parents[1] / "cmeel.prefix" / "share" / "example-robot-data" / "robots"
-    file, feet, stance = _PEERS[name]
+    file, feet, stance = PEERS[name]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", wbc.WbcWarning)
         robot = wbc.load(robots / file, backend, floating=True)
@@ -52,13 +38,9 @@ def peer(name: str, backend: str, solver: str) -> tuple[wbc.Controller, np.ndarr
     limits = tasks.TorqueLimits() + tasks.FrictionCones() + tasks.ContactMotion(gains)
     com, posture = tasks.CenterOfMass(gains=gains), tasks.JointAcceleration(gains=gains)
     stack = wbc.Stack(tasks.EquationOfMotion() / limits / com / posture, contacts=contacts)
-    return _controller(robot, stack, solver), q
-
-
-def _controller(robot: wbc.Dynamics, stack: wbc.Stack, solver: str) -> wbc.Controller:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", wbc.WbcWarning)
-        return wbc.Controller(robot, stack, solver)
+        return wbc.Controller(robot, stack, solver), q
 
 
 def _half_sitting(srdf: Path) -> dict[str, float]:
@@ -81,7 +63,7 @@ def _talos(robots: Path) -> dict[str, float]:
     return _half_sitting(robots / "talos_data" / "srdf" / "talos.srdf")
 
 
-_PEERS: dict[str, tuple[str, tuple[str, ...], Callable[[Path], dict[str, float]]]] = {
+PEERS: dict[str, tuple[str, tuple[str, ...], Callable[[Path], dict[str, float]]]] = {
     "anymal": (
         "anymal_c_simple_description/urdf/anymal.urdf",
         ("LF_FOOT", "RF_FOOT", "LH_FOOT", "RH_FOOT"),

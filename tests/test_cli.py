@@ -1,17 +1,21 @@
 """The command line, as a user or a script meets it: what is printed where, and the exit code."""
 
+import contextlib
+import importlib.util
+import io
 import os
 import re
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
 import wbc
-from wbc.application import load_scene
-from wbc.cli import app
+from wbc.application import scenes
+from wbc.cli import main
 from wbc.model import packaged_path
 
 ESCAPE = "\x1b"
@@ -37,9 +41,10 @@ MJCF = """<mujoco model="m"><worldbody><body name="b"><freejoint/><geom size="0.
 
 def run(*arguments):
     """Standard output, standard error and exit code, in this process."""
-    result = CliRunner().invoke(app, arguments, prog_name="wbc")
-    assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
-    return result.stdout, result.stderr, result.exit_code
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), pytest.raises(SystemExit) as left:
+        main(list(arguments))
+    return out.getvalue(), err.getvalue(), left.value.code or 0
 
 
 def run_process(*arguments, **environment):
@@ -153,11 +158,29 @@ def test_shows_an_mjcf_file(tmp_path):
         (["robots", "arm", "--fast"], ["No such option", "--fast"]),
         (["robots", "--floating"], ["wbc robots", "NAME"]),
         (["robot"], ["No such command", "robots"]),
+        (["demo", "--duration", "long"], ["--duration", "number"]),
+        (["demo", "--duration", "-1"], ["duration, s, = -1", "more than 0"]),
+        (["demo", "--duration", "inf"], ["duration, s, = inf", "more than 0"]),
+        (["demo", "--period", "0.0015"], ["0.0015 s", "multiple of the plant's timestep, 0.001 s"]),
+        (["demo", "--period", "-1"], ["multiple of the plant's timestep"]),
+        (["demo", "--solver", "hqp"], ["no solver 'hqp'", "'hierarchical-qp', "]),
+        (["demo", "--backend", "nump"], ["no backend 'nump'; did you mean 'numpy'?"]),
+        (["demo", "--simulator", "gazebo"], ["no simulator 'gazebo'", "'mujoco', 'builtin'"]),
+        (["run", "nothing"], ["no example or file 'nothing'", "'demo'", "'06_quadruped_trot'"]),
+        (["compare", "nothing"], ["no example or file 'nothing'"]),
+        (["compare", "--duration", "0"], ["duration, s, = 0"]),
+        (["bench", "quadrupd"], ["no packaged robot", "'quadruped'"]),
+        (["bench", "--solver", "hqp"], ["no solver 'hqp'"]),
+        (["bench", "--backend", "nump"], ["no backend 'nump'"]),
+        (["bench", "arm", "--ticks", "0"], ["ticks = 0"]),
+        (["show"], ["Missing argument"]),
     ],
 )
-def test_wrong_usage(arguments, words):
+def test_wrong_usage_is_one_line_with_what_is_right(arguments, words, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     out, err, code = run(*arguments)
     assert (out, code) == ("", 2)
+    assert err.count("\n") == 1
     for word in words:
         assert word in err
 
@@ -168,7 +191,15 @@ def test_version():
 
 @pytest.mark.parametrize(
     ("arguments", "words"),
-    [(["--help"], ["wbc robots", "joint torques"]), (["robots", "-h"], ["my_robot.urdf", "Exit code", "--no-strict"])],
+    [
+        (["--help"], ["wbc robots", "joint torques", "Exit codes: 0 ", "130"]),
+        (["robots", "-h"], ["my_robot.urdf", "Exit code", "--no-strict"]),
+        (["demo", "-h"], ["wbc demo --view", "Exit code: 0 ", "130", "--realtime", "--no-video", "hierarchical-qp"]),
+        (["run", "-h"], ["wbc run 6 --video", "a function", "Exit code: 0 ", "130"]),
+        (["show", "-h"], ["wbc show out/demo.log", "Exit code"]),
+        (["compare", "-h"], ["wbc compare 3", "Exit code"]),
+        (["bench", "-h"], ["wbc bench quadruped", "Exit code"]),
+    ],
 )
 def test_help_teaches(arguments, words):
     out, _, code = run(*arguments)
@@ -228,73 +259,155 @@ def test_packaged_files_are_files_like_any_other():
     assert (err, code) == ("", 0) and out == run("robots", "quadruped")[0]
 
 
-def test_demo_stands_and_leaves_a_log_and_a_picture(tmp_path: Path) -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "wbc", "demo", "--duration", "0.3", "--out", str(tmp_path)],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert "quadruped: 0.30 s, 300 ticks; finished" in done.stdout
-    assert "300 optimal" in done.stdout
+# --- runs
+
+FALLS = """
+import wbc, tasks
+from wbc.simulation import Scene, make_plant
+def scene(simulator):
+    robot = wbc.load("quadruped", "numpy")
+    stack = wbc.Stack(tasks.EquationOfMotion() / tasks.TorqueMinimization())
+    return Scene(wbc.Controller(robot, stack), make_plant(robot, simulator), 2.0)
+"""
+
+REACHES = """
+import wbc, tasks
+from wbc.simulation import Scene, make_plant
+def scene(backend, solver, simulator):
+    robot = wbc.load("arm", backend)
+    stack = wbc.Stack(tasks.EquationOfMotion() / tasks.TorqueLimits() / tasks.JointAcceleration())
+    plant = make_plant(robot, simulator)
+    return Scene(wbc.Controller(robot, stack, solver), plant, 0.1, figures=lambda log: {"joints": f"{log.q.shape[1]}"})
+"""
+
+
+def test_demo_leaves_a_summary_a_log_and_a_picture(tmp_path):
+    out, err, code = run("demo", "--duration", "0.3", "--out", str(tmp_path), "--no-video")
+    assert (err, code) == ("", 0) and ESCAPE not in out
+    assert "quadruped: 0.30 s, 300 ticks; finished" in out and "300 optimal" in out
+    assert re.search(r"least margins +\d+\.?\d* N in the friction cones, \d+\.?\d* N m of torque", out)
+    assert "over 1 ms" in out
+    backends = [line.split()[1] for line in out.splitlines() if line.startswith("on ")]
+    if importlib.util.find_spec("pinocchio"):
+        assert backends == ["pinocchio", "numpy"]
+        assert float(row(out, "on numpy")[-3]) < 1e-9  # N m: both backends find the same torques
     assert (tmp_path / "demo.log").stat().st_size > 100_000
     assert (tmp_path / "demo.png").stat().st_size > 10_000
-    assert "\x1b" not in done.stdout + done.stderr
-    shown = subprocess.run(
-        [sys.executable, "-m", "wbc", "show", str(tmp_path / "demo.log")], capture_output=True, text=True, check=True
+    assert not (tmp_path / "demo.gif").exists()
+    shown, err, code = run("show", str(tmp_path / "demo.log"), "--out", str(tmp_path / "again.svg"))
+    assert (err, code) == ("", 0)
+    assert "300 optimal" in shown and "controller.step" in shown and (tmp_path / "again.svg").exists()
+
+
+def test_demo_without_mujoco_and_pinocchio(tmp_path):
+    code = (
+        "import sys; sys.modules['mujoco'] = sys.modules['pinocchio'] = None; from wbc.cli import main; "
+        f"main(['demo', '--duration', '0.1', '--out', {str(tmp_path)!r}])"
     )
-    assert "300 optimal" in shown.stdout
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0 and "100 optimal" in done.stdout and "on numpy" in done.stdout
+    assert done.stderr.count("\n") == 1 and done.stderr.startswith("no video: ") and "wbc[mujoco]" in done.stderr
+    assert (tmp_path / "demo.log").exists() and (tmp_path / "demo.png").exists()
 
 
-@pytest.mark.parametrize(
-    ("arguments", "code", "told"),
-    [
-        (["run", "nothing"], 2, "no example or file 'nothing'"),
-        (["demo", "--solver", "hqp"], 2, "no solver 'hqp'"),
-        (["demo", "--backend", "nump"], 2, "did you mean 'numpy'"),
-        (["demo", "--simulator", "gazebo"], 2, "no simulator 'gazebo'"),
-        (["show", "nothing.log"], 1, "can't read 'nothing.log'"),
-    ],
-)
-def test_wrong_values_are_one_line_with_the_right_ones(arguments: list[str], code: int, told: str) -> None:
-    done = subprocess.run([sys.executable, "-m", "wbc", *arguments], capture_output=True, text=True)
-    assert done.returncode == code
-    assert told in done.stderr
-    assert len(done.stderr.strip().splitlines()) == 1
+def test_a_file_of_ones_own_runs(tmp_path):
+    path = write(tmp_path, REACHES, "mine.py")
+    out, err, code = run("run", path, "--out", str(tmp_path / "new" / "folder"), "--period", "0.002")
+    assert (err, code) == ("", 0)
+    assert "arm: 0.10 s, 50 ticks; finished" in out and row(out, "joints") == ["joints", "7"] and "over 2 ms" in out
+    assert (tmp_path / "new" / "folder" / "mine.log").exists()
+    out, err, code = run("run", write(tmp_path, "x = 1", "empty.py"), "--out", str(tmp_path))
+    assert (out, code) == ("", 2) and "has no function scene" in err
+    out, err, code = run("run", write(tmp_path, "import nowhere", "broken.py"), "--out", str(tmp_path))
+    assert (out, code) == ("", 2) and "can't be imported: ModuleNotFoundError" in err
+    out, err, code = run("run", path, "--out", f"{path}/folder")
+    assert (out, code) == ("", 2) and "can't make the folder" in err and err.count("\n") == 1
 
 
-def test_a_file_of_ones_own_runs(tmp_path: Path) -> None:
-    path = tmp_path / "mine.py"
-    path.write_text(
-        "import tasks, wbc\n"
-        "from wbc.simulation import Scene, make_plant\n"
-        "def scene(backend='auto', solver='hierarchical-qp', simulator='mujoco'):\n"
-        "    robot = wbc.load('arm', backend)\n"
-        "    stack = wbc.Stack(tasks.EquationOfMotion() / tasks.TorqueLimits() / tasks.JointAcceleration())\n"
-        "    return Scene(wbc.Controller(robot, stack, solver), make_plant(robot, simulator), 0.1)\n"
-    )
-    command = [sys.executable, "-m", "wbc", "run", str(path), "--out", str(tmp_path)]
-    done = subprocess.run(command, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    assert "arm: 0.10 s, 100 ticks; finished" in done.stdout
-    path.write_text("x = 1\n")
-    done = subprocess.run(command, capture_output=True, text=True)
-    assert done.returncode == 2
-    assert "has no function scene" in done.stderr
-
-
-def test_an_example_without_a_robot_is_told_from_a_mistake() -> None:
+def test_an_example_without_a_robot_is_told_from_a_mistake():
     with pytest.raises(wbc.WbcError, match=r"has no function scene.*; it runs by itself: python .*14_tumbling_body.py"):
-        load_scene("14", "numpy", "hierarchical-qp", "builtin")
+        scenes.load_scene("14", "numpy", "hierarchical-qp", "builtin")
 
 
-def test_compare_runs_every_solver_on_the_same_states() -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "wbc", "compare", "--duration", "0.05"],
-        capture_output=True,
-        text=True,
-        check=True,
-        env={name: value for name, value in os.environ.items() if name != "COLUMNS"},
-    )
+def test_what_a_solver_ignores_is_told(tmp_path):
+    _, err, code = run("run", write(tmp_path, REACHES, "mine.py"), "--out", str(tmp_path), "--solver", "nullspace")
+    assert code == 0 and err.count("\n") == 1 and "TorqueLimits" in err.replace(" ", "").replace("torquel", "TorqueL")
+
+
+def test_a_fall_is_exit_code_1_and_keeps_the_log(tmp_path):
+    out, _, code = run("run", write(tmp_path, FALLS, "falls.py"), "--out", str(tmp_path), "--simulator", "builtin")
+    assert code == 1 and "; fell" in out
+    assert wbc.read_log(tmp_path / "falls.log").ended == "fell"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals are others there")
+def test_ctrl_c_is_exit_code_130_and_keeps_the_log(tmp_path):
+    command = [sys.executable, "-m", "wbc", "demo", "--realtime", "--no-video", "--out", str(tmp_path)]
+    started = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    log = tmp_path / "demo.log"
+    for _ in range(600):
+        if log.exists() and log.stat().st_size:
+            break
+        time.sleep(0.1)
+    started.send_signal(signal.SIGINT)
+    out, err = started.communicate(timeout=60)
+    assert started.returncode == 130 and "; interrupted" in out and "Traceback" not in err
+    found = wbc.read_log(log)
+    assert found.ended == "interrupted" and f"{len(found)} ticks" in out
+
+
+def test_a_log_that_breaks_off_is_shown(tmp_path):
+    assert run("run", write(tmp_path, REACHES, "mine.py"), "--out", str(tmp_path))[2] == 0
+    data = (tmp_path / "mine.log").read_bytes()
+    (tmp_path / "cut.log").write_bytes(data[: len(data) // 2])
+    out, err, code = run("show", str(tmp_path / "cut.log"))
+    assert (err, code) == ("", 0) and "the file breaks off" in out and (tmp_path / "cut.png").exists()
+    _, err, code = run("show", str(tmp_path / "cut.log"), "--out", str(tmp_path / "cut.xyz"))
+    assert code == 1 and "can't draw into" in err and "png" in err
+    _, err, code = run("show", "nothing.log")
+    assert code == 1 and "can't read 'nothing.log'" in err and err.count("\n") == 1
+
+
+def test_real_time_is_no_faster_than_the_clock(tmp_path):
+    path = write(tmp_path, REACHES, "mine.py")
+    started = time.perf_counter()
+    out, _, code = run("run", path, "--out", str(tmp_path), "--realtime", "--duration", "0.6")
+    assert code == 0 and time.perf_counter() - started > 0.59
+    simulated, taken = re.search(r"real time: (\S+) s took (\S+) s", out).groups()
+    assert float(simulated) == 0.6 and float(taken) > 0.59
+
+
+def test_examples_come_with_the_repository(tmp_path, monkeypatch):
+    path = scenes.scene_file("06_quadruped_trot")
+    assert scenes.scene_file("6") == scenes.scene_file("06") == path
+    monkeypatch.setattr(scenes, "CHECKOUT", tmp_path)  # an installed package
+    (tmp_path / "examples").mkdir()
+    (tmp_path / "examples" / "6_not_ours.py").touch()
+    out, err, code = run("run", "6")
+    assert (out, code) == ("", 2)
+    assert "no example '6': the examples come with the repository" in err and "wbc run examples/6_....py" in err
+    assert scenes.scene_file(str(path)) == path
+
+
+def test_bench_has_a_row_for_each_solver_and_backend():
+    out, err, code = run("bench", "arm", "--ticks", "5")
+    assert (err, code) == ("", 0)
+    rows = [line.split() for line in out.splitlines() if line.startswith("arm ")]
+    solvers = {"hierarchical-qp", "sequential-qp", "weighted-qp", "nullspace", "operational-space"}
+    assert {cells[1] for cells in rows} == solvers
+    backends = {cells[2] for cells in rows}
+    assert "numpy" in backends and len(rows) == 5 * len(backends)
+    assert rows[0][7] == "1.00"
+    medians = [float(cells[3]) for cells in rows]
+    for cells, median in zip(rows, medians, strict=True):
+        assert float(cells[7]) == pytest.approx(median / medians[0], abs=0.01)
+    out, _, _ = run("bench", "planar_arm", "--ticks", "5", "--solver", "weighted-qp", "--backend", "numpy")
+    assert sum(line.startswith("planar_arm ") for line in out.splitlines()) == 1
+
+
+def test_compare_runs_every_solver_on_the_same_states():
+    out, err, code = run("compare", "--duration", "0.05")
+    assert (err, code) == ("", 0)
     for solver in ("hierarchical-qp", "sequential-qp", "weighted-qp", "nullspace", "operational-space"):
-        assert solver in done.stdout
+        assert out.count(f"\n{solver} ") == 1
+    assert "50 ticks, run by hierarchical-qp" in out

@@ -1,24 +1,29 @@
-"""The command line, `wbc` or `python -m wbc`: the only module that prints."""
+"""The command line, `wbc` or `python -m wbc`: what it prints, `wbc.terminal` prints."""
 
 from __future__ import annotations
 
 import contextlib
-import os
 import sys
 import warnings
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Console, RenderableType
 
 import wbc
 from wbc import reports
 from wbc.errors import WbcError, WbcWarning
 from wbc.model import Model, packaged_robots
+from wbc.terminal import progress, tell, tell_problem
 
-PIPE_WIDTH = 1000
-"""Columns of what is not a terminal: lines are not wrapped for whatever reads them."""
+if TYPE_CHECKING:
+    from wbc.simulation import Scene
+
+INTERRUPTED = 130
+"""Exit code after Ctrl-C, as shells have it."""
+
+UsageError: Any = typer.BadParameter.__mro__[1]  # typer does not export it
+"""What the command line raises about wrong arguments."""
 
 app = typer.Typer(
     name="wbc",
@@ -30,29 +35,28 @@ app = typer.Typer(
 )
 
 
-def main() -> None:
-    """Runs the command line: the entry point of `wbc`."""
+def main(arguments: list[str] | None = None) -> None:
+    """Runs the command line: the entry point of `wbc`.
+
+    Args:
+        arguments: words of the command; None: those of this process.
+    """
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(AttributeError, ValueError):  # not a text file, or closed
             stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]  # names may be any text
     try:
-        app(prog_name="wbc")
+        code = app(arguments, prog_name="wbc", standalone_mode=False)
+    except UsageError as error:
+        tell_problem(error.format_message())
+        code = error.exit_code
     except OSError as error:  # of the output: a full disk, say
         sys.exit(f"wbc: {error.strerror or error}")
-
-
-def _show(*parts: RenderableType, error: bool = False) -> None:
-    """Prints to the terminal in colour, to anything else as plain text of whatever width it has."""
-    console = Console(stderr=error, highlight=False, markup=False)
-    if not console.is_terminal and "COLUMNS" not in os.environ:
-        console.width = PIPE_WIDTH
-    for part in parts:
-        console.print(part, soft_wrap=isinstance(part, str))
+    sys.exit(code)
 
 
 def _version(asked: bool) -> None:
     if asked:
-        _show(f"wbc {wbc.__version__}")
+        tell(f"wbc {wbc.__version__}")
         raise typer.Exit
 
 
@@ -64,8 +68,12 @@ def _options(
 ) -> None:
     """Whole-body control: tasks in strict priority become joint torques, on any robot.
 
-    Start with [bold]wbc demo[/bold]: a quadruped under control; then [bold]wbc robots[/bold]: the robots that come with
-    the package, or what is in a file of your own.
+    Start with [bold]wbc demo[/bold]: a quadruped under control. Then
+    [bold]wbc robots[/bold]: the robots that come with the package, or what is
+    in a file of yours; [bold]wbc run[/bold]: an example, or a scene of yours.
+
+    Exit codes: 0 it went well, 1 it did not, 2 it can't be done like that,
+    130 Ctrl-C.
     """
 
 
@@ -98,8 +106,8 @@ def robots(
     if robot is None:
         if floating is not None or not strict:
             raise typer.BadParameter("it needs a robot: wbc robots NAME|FILE", param_hint="--floating/--no-strict")
-        _show(reports.overview(_load(name, None, True)[0] for name in packaged_robots()))
-        _show("", "wbc robots NAME shows one of them, wbc robots FILE what is in a URDF or MJCF file.")
+        tell(reports.overview(_load(name, None, True)[0] for name in packaged_robots()))
+        tell("", "wbc robots NAME shows one of them, wbc robots FILE what is in a URDF or MJCF file.")
         return
     if robot not in packaged_robots() and not Path(robot).is_file():
         raise typer.BadParameter(_reason(robot), param_hint="NAME|FILE")
@@ -110,14 +118,14 @@ def robots(
             raise typer.BadParameter(str(error), param_hint="--floating/--fixed") from None
         for problem in error.problems:
             line = problem if problem.startswith("warning: ") else f"error: {problem.removeprefix(f'{robot}: ')}"
-            _show(f"{robot}: {line.replace('strict=False', '--no-strict')}", error=True)
+            tell(f"{robot}: {line.replace('strict=False', '--no-strict')}", error=True)
         raise typer.Exit(1) from None
-    _show(reports.summary(model), "", reports.tree(model), "")
+    tell(reports.summary(model), "", reports.tree(model), "")
     if model.nv:
-        _show(reports.joints(model), "")
-    _show(reports.frames(model))
+        tell(reports.joints(model), "")
+    tell(reports.frames(model))
     if unusual:
-        _show("", "unusual in the file:", *(f"  {message.removeprefix(f'{robot}: ')}" for message in unusual))
+        tell("", "unusual in the file:", *(f"  {message.removeprefix(f'{robot}: ')}" for message in unusual))
 
 
 def _load(robot: str, floating: bool | None, strict: bool) -> tuple[Model, list[str]]:
@@ -138,13 +146,30 @@ def _reason(robot: str) -> str:
     return "it was not there a moment ago"
 
 
-Backend = Annotated[str, typer.Option(help="Dynamics: auto, numpy, pinocchio or mujoco.")]
+Backend = Annotated[
+    str, typer.Option(help="Dynamics: auto, numpy, pinocchio or mujoco. auto is Pinocchio where it is installed.")
+]
 SolverName = Annotated[
     str, typer.Option(help="hierarchical-qp, sequential-qp, weighted-qp, nullspace or operational-space.")
 ]
-SimulatorName = Annotated[str, typer.Option(help="What is simulated in: mujoco or builtin.")]
-Duration = Annotated[float | None, typer.Option(help="Simulated time, s. Default: what the scene takes.", min=0.0)]
-Out = Annotated[Path, typer.Option(help="Folder for the log and the picture.")]
+SimulatorName = Annotated[
+    str,
+    typer.Option(help="mujoco or builtin. Default: MuJoCo where it is installed.", show_default=False),
+]
+Duration = Annotated[
+    float | None, typer.Option(help="Simulated time, s. Default: what the scene takes.", show_default=False)
+]
+Period = Annotated[
+    float | None,
+    typer.Option(
+        help="Of the control, s: a multiple of the simulator's timestep. Default: the controller's own.",
+        show_default=False,
+    ),
+]
+Out = Annotated[Path, typer.Option(help="Folder for the log, the picture and the video.")]
+View = Annotated[bool, typer.Option("--view", help="Open MuJoCo's viewer, where there is a display; in real time.")]
+Realtime = Annotated[bool, typer.Option("--realtime", help="Go no faster than the clock.")]
+VIDEO = "A GIF of the run, where MuJoCo can render."
 
 
 @app.command()
@@ -153,52 +178,117 @@ def demo(
     solver: SolverName = "hierarchical-qp",
     simulator: SimulatorName = "",
     duration: Duration = None,
+    period: Period = None,
     out: Out = Path("out"),
+    view: View = False,
+    video: Annotated[bool, typer.Option("--video/--no-video", help=VIDEO)] = True,
+    realtime: Realtime = False,
 ) -> None:
-    """See a quadruped stand, follow a motion of its base, be pushed, and recover.
+    """See a quadruped stand, follow a motion of its base, be pushed, recover, and trot.
 
-    Writes a log and a picture, and prints how well it went.
+    Prints how well it went: tracking, margins, and the time of a tick. numpy
+    and Pinocchio are both timed, on the same states. Writes a log, a picture,
+    and a video.
 
-    Exit code: 0 it stood to the end, 1 it did not, 2 wrong usage.
+    Exit code: 0 it went on to the end, 1 it fell or the simulation became
+    unstable, 2 it can't be run like that, 130 Ctrl-C. The log is kept.
+
+    Try:
+
+      wbc demo
+
+      wbc demo --view
+
+      wbc demo --simulator builtin --backend numpy --no-video
     """
-    _run("demo", backend, solver, simulator, duration, None, out)
+    beside = not (view or realtime)  # a second controller would make it late
+    _run(
+        "demo",
+        simulator,
+        solver,
+        backend,
+        out,
+        duration=duration,
+        period=period,
+        view=view,
+        video=video,
+        realtime=realtime,
+        beside=beside,
+    )
 
 
 @app.command("run")
 def run_scene(
     what: Annotated[
-        str, typer.Argument(metavar="EXAMPLE|FILE", help="The name or number of an example, or a Python file.")
+        str, typer.Argument(metavar="EXAMPLE|FILE", help="demo, the number or name of an example, or a Python file.")
     ],
     backend: Backend = "auto",
     solver: SolverName = "hierarchical-qp",
     simulator: SimulatorName = "",
     duration: Duration = None,
-    period: Annotated[float | None, typer.Option(help="Of the control, s. Default: a millisecond.")] = None,
+    period: Period = None,
     out: Out = Path("out"),
+    view: View = False,
+    video: Annotated[bool, typer.Option("--video/--no-video", help=VIDEO)] = False,
+    realtime: Realtime = False,
 ) -> None:
-    """Run an example, or a file of yours that has a function scene(backend=, solver=, simulator=).
+    """Run an example, or a Python file of yours that has a function scene().
 
-    Exit code: 0 it ran to its end, 1 it fell, became unstable or can't be run, 2 wrong usage.
+    It makes a wbc.simulation.Scene: a controller, what it acts on, how long.
+    It may have the arguments backend, solver and simulator.
+
+    Exit code: 0 it went on to the end, 1 it fell or the simulation became
+    unstable, 2 it can't be run like that, 130 Ctrl-C. The log is kept.
+
+    Try:
+
+      wbc run 6 --video
+
+      wbc run 5 --solver weighted-qp --simulator builtin
+
+      wbc run my_robot.py --view --duration 20
     """
-    _run(what, backend, solver, simulator, duration, period, out)
+    _run(
+        what,
+        simulator,
+        solver,
+        backend,
+        out,
+        duration=duration,
+        period=period,
+        view=view,
+        video=video,
+        realtime=realtime,
+    )
 
 
 @app.command()
 def show(
     log: Annotated[Path, typer.Argument(help="A log that wbc run or wbc demo has written.")],
-    out: Annotated[Path | None, typer.Option(help="File for the plots. Default: beside the log.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="File for the plots, .png, .svg or .pdf. Default: beside the log.")
+    ] = None,
 ) -> None:
-    """Show what is in a log: a summary, and plots in a picture. Exit code: 0, or 1 if it can't be read."""
+    """Show what is in a log: a summary, and plots in a picture. A log that breaks off is shown up to there.
+
+    Exit code: 0, 1 if it can't be read or drawn, 2 wrong usage.
+
+    Try:
+
+      wbc show out/demo.log
+
+      wbc show out/demo.log --out demo.pdf
+    """
+    from wbc.application.session import draw
     from wbc.simulation import read_log
 
     try:
         found = read_log(log)
-        _show(reports.run(found))
-        picture = log.with_suffix(".png") if out is None else out
-        _draw(found, picture)
     except WbcError as error:
-        _show(f"{error}", error=True)
-        raise typer.Exit(1) from None
+        raise _failure(error, 1) from None
+    tell(reports.run(found), "", reports.ticks(found), "")
+    if not draw(found, log.with_suffix(".png") if out is None else out):
+        raise typer.Exit(1)
 
 
 @app.command()
@@ -206,75 +296,90 @@ def compare(
     what: Annotated[str, typer.Argument(metavar="EXAMPLE|FILE", help="As for wbc run.")] = "demo",
     backend: Backend = "auto",
     simulator: SimulatorName = "",
-    duration: Annotated[float, typer.Option(help="Simulated time, s.", min=0.01)] = 2.0,
+    duration: Annotated[float, typer.Option(help="Simulated time, s.")] = 2.0,
 ) -> None:
-    """Show the states of one run to every solver: how torques and level costs differ, what they broke, their time."""
+    """Show the states of one run to every solver: how torques and level costs differ, what they broke, their time.
+
+    Exit code: 0, or 2 if it can't be run like that.
+
+    Try:
+
+      wbc compare --duration 8
+
+      wbc compare 3
+    """
     from wbc import application
     from wbc.solvers import solver_names
 
-    simulator = simulator or _simulator()
+    def make(solver: str) -> Scene:
+        return application.load_scene(what, backend, solver, simulator)
+
     try:
-        log, found = application.compare(
-            lambda solver: application.load_scene(what, backend, solver, simulator), solver_names(), duration
-        )
+        log, found = application.compare(make, solver_names(), duration)
     except WbcError as error:
-        raise typer.BadParameter(str(error)) from None
-    _show(
-        reports.comparison(found), "", f"{len(log)} ticks, run by {found[0].solver}; the others saw every tenth state"
-    )
+        raise _failure(error, 2) from None
+    tell(reports.comparison(found), "", f"{len(log)} ticks, run by {found[0].name}")
 
 
-def _run(
-    what: str,
-    backend: str,
-    solver: str,
-    simulator: str,
-    duration: float | None,
-    period: float | None,
-    out: Path,
+@app.command()
+def bench(
+    robot: Annotated[
+        list[str] | None, typer.Argument(metavar="[NAME|FILE]...", help="Default: quadruped and humanoid.")
+    ] = None,
+    backend: Annotated[str, typer.Option(help="One of them. Default: all that are installed.")] = "",
+    solver: Annotated[str, typer.Option(help="One of them. Default: all.")] = "",
+    ticks: Annotated[int, typer.Option(help="That are timed of each.")] = 500,
 ) -> None:
-    """Runs a scene with a progress bar, and leaves its log, its picture and a summary."""
-    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+    """Time a tick of standing robots for every solver and backend, as ratios to the first line of a robot.
 
-    from wbc import application
+    A tick is controller.step: state in, torques out, at velocities that change from tick to tick.
+
+    Exit code: 0, or 2 if it can't be run like that.
+
+    Try:
+
+      wbc bench
+
+      wbc bench quadruped --solver hierarchical-qp
+    """
+    from wbc.application import bench as timer
+    from wbc.solvers import solver_names
+
+    names = robot or ["quadruped", "humanoid"]
+    solvers, backends = [solver] if solver else solver_names(), [backend] if backend else timer.backends()
+    jobs = [(name, one, other) for name in names for one in solvers for other in backends]
+    found = []
+    try:
+        with progress() as bar:
+            task = bar.add_task("bench", total=len(jobs))
+            for name, one, other in jobs:
+                bar.update(task, description=f"{name}, {one} on {other}")
+                found.append(timer.measure(name, one, other, *timer.standing(name, other, one), ticks))
+                bar.advance(task)
+    except WbcError as error:
+        raise _failure(error, 2) from None
+    tell(reports.timings(found), "", f"medians of {ticks} ticks; backend, tasks, solver and rest in µs")
+
+
+def _run(what: str, simulator: str, solver: str, backend: str, out: Path, **options: Any) -> None:  # noqa: ANN401
+    """Runs a scene, and ends with the exit code that says how it went."""
+    from wbc.application import load_scene, scene_file, session
+
+    def make(name: str) -> Scene:
+        return load_scene(what, name, solver, simulator)
 
     try:
-        scene = application.load_scene(what, backend, solver, simulator or _simulator())
-        out.mkdir(parents=True, exist_ok=True)
-        stem = Path(what).stem
-        console = Console(stderr=True)
-        columns = (
-            TextColumn("{task.description}"),
-            BarColumn(),
-            TextColumn("{task.percentage:3.0f} %"),
-            TimeRemainingColumn(),
-        )
-        with Progress(*columns, console=console, disable=not console.is_terminal, transient=True) as progress:
-            bar = progress.add_task(stem, total=1.0)
-            log = scene.run(duration, period, out / f"{stem}.log", lambda share: progress.update(bar, completed=share))
+        name = what if what == "demo" else scene_file(what).stem
+        log = session.run(make, name, backend, out, **options)
     except WbcError as error:
-        _show(f"{error}", error=True)
-        raise typer.Exit(2) from None
-    _show(reports.run(log, scene.controller.period if period is None else period))
-    _show(f"wrote {out / f'{stem}.log'}")
-    _draw(log, out / f"{stem}.png")
+        raise _failure(error, 2) from None
+    if log.ended == "interrupted":
+        raise typer.Exit(INTERRUPTED)
     if log.ended not in ("finished", "stopped"):
         raise typer.Exit(1)
 
 
-def _draw(log: wbc.Log, path: Path) -> None:
-    """Writes the plots of a log, if matplotlib is there."""
-    try:
-        from wbc.plots import draw_log
-    except WbcError as error:
-        _show(f"no picture: {error}")
-        return
-    draw_log(log, path)
-    _show(f"wrote {path}")
-
-
-def _simulator() -> str:
-    """MuJoCo where it is installed, else what is built in."""
-    import importlib.util
-
-    return "mujoco" if importlib.util.find_spec("mujoco") else "builtin"
+def _failure(error: Exception, code: int) -> typer.Exit:
+    """Says in a line what is wrong; what is to be raised."""
+    tell_problem(error)
+    return typer.Exit(code)

@@ -38,6 +38,8 @@ def draw(axes: Any, robot: Dynamics, q: ArrayLike | None = None, ground: bool = 
     for shape in seen or robot.model.shapes:
         T = posed.pose(shape.body) @ shape.pose
         for corners, normal in _facets(shape):
+            # triangles have their last corner twice: matplotlib fills up what is missing with whatever is in memory
+            corners = np.pad(corners, ((0, 4 - len(corners)), (0, 0)), mode="edge")
             polygons.append(corners @ T[:3, :3].T + T[:3, 3])
             bright = 0.55 + 0.45 * max(0.0, float(T[:3, :3] @ normal @ LIGHT))
             colors.append(np.append(np.array(shape.color[:3]) * bright, shape.color[3]))

@@ -1,9 +1,9 @@
-"""What the command line shows of a robot, as renderables of `rich`; nothing is printed here."""
+"""What the command line shows of robots, runs and timings, as renderables of `rich`; nothing is printed here."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,6 +18,7 @@ from wbc.model.model import WORLD
 
 if TYPE_CHECKING:
     from wbc.application import Comparison
+    from wbc.application.bench import Timing
     from wbc.simulation.log import Log
 
 NONE = "-"
@@ -113,50 +114,90 @@ def frames(model: Model) -> Text:
     return text
 
 
-def run(log: Log, period: float = 1e-3) -> Table:
+def run(log: Log, figures: Mapping[str, str] | None = None) -> Table:
     """How a run went: one line each for what matters.
 
     Args:
         log: of the run.
-        period: of the control, s.
+        figures: what else there is to say, by title.
     """
     table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 3, 0, 0))
+    ended = log.ended or "the file breaks off"
     if not len(log):
-        table.add_row("run", f"{log.robot}: no ticks; {log.ended or 'the file breaks off'}")
+        table.add_row("run", f"{log.robot}: no ticks; {ended}")
         return table
-    counts = ", ".join(f"{log.status.count(status)} {status}" for status in dict.fromkeys(log.status))
-    ms = 1e3 * log.tick_time
-    late = float((log.tick_time > period).mean())
-    table.add_row("run", f"{log.robot}: {log.time[-1]:.2f} s, {len(log)} ticks; {log.ended or 'the file breaks off'}")
-    table.add_row("statuses", counts)
-    levels = ", ".join(f"{cost:.3g}" for cost in np.sqrt((log.cost**2).mean(axis=0)))
+    table.add_row("run", Text(f"{log.robot}: {log.time[-1]:.2f} s, {len(log)} ticks; {ended}"))
+    table.add_row("statuses", ", ".join(f"{log.status.count(one)} {one}" for one in dict.fromkeys(log.status)))
+    for title, words in (figures or {}).items():
+        table.add_row(Text(title), Text(words))
+    if log.q.shape[1] > log.v.shape[1]:
+        away = np.linalg.norm(log.q[:, :3] - log.q[0, :3], axis=1)
+        table.add_row("base", f"{_length(away.max())} from where it began at the most, {_length(away[-1])} at the end")
+    levels = ", ".join(_small(cost) for cost in np.sqrt((log.cost**2).mean(axis=0)))
     table.add_row("residual by level", f"{levels} (root mean square)")
-    if log.q.shape[1] > log.v.shape[1] and len(log) > 1:
-        away = float(np.abs(log.q[:, :3] - log.q[0, :3]).max())
-        left = float(np.abs(log.q[-1, :3] - log.q[0, :3]).max())
-        table.add_row("base", f"{1e3 * away:.1f} mm away at the most, {1e3 * left:.2f} mm at the end")
-    margins = f"{log.cone_margin.min():.3g} N in the friction cones, {log.torque_margin.min():.3g} N m of torque"
-    table.add_row("least margins", margins)
-    ticks = f"{np.median(ms):.3f} ms median, {np.percentile(ms, 99):.3f} ms at 99 %"
-    table.add_row("tick", f"{ticks}, of a period of {1e3 * period:g} ms")
-    table.add_row("late ticks", f"{100 * late:.2f} % over the period")
+    cone, torque = _small(log.cone_margin.min()), _small(log.torque_margin.min())
+    table.add_row("least margins", f"{cone} N in the friction cones, {torque} N m of torque")
+    return table
+
+
+def ticks(log: Log, name: str = "controller.step", beside: Iterable[Comparison] = ()) -> Table:
+    """How long ticks took, against the control period.
+
+    Args:
+        log: of the run.
+        name: of what ran.
+        beside: what saw the same states, if anything did.
+    """
+    period = float(np.median(np.diff(log.time))) if len(log) > 1 else math.nan
+    others = list(beside)
+    title = f">over {1e3 * period:g} ms" if len(log) > 1 else ">late"
+    table = _table("tick", ">median", ">99 %", ">longest", title, *(["torques differ by"] if others else []))
+    found: list[tuple[str, Array, str]] = [(name, log.tick_time, "")]
+    found += [(one.name, np.array(one.times), f"{one.torque:.1e} N m") for one in others]
+    for what, times, differ in found:
+        if len(times):
+            ms = (1e3 * value for value in (np.median(times), np.percentile(times, 99), times.max()))
+            late = f"{100 * float((times > period).mean()):.2f} %"
+            table.add_row(what, *(f"{value:.3f} ms" for value in ms), late, *([differ] if others else []))
     return table
 
 
 def comparison(found: list[Comparison]) -> Table:
-    """Solvers on the same states.
+    """Controllers on the same states.
 
     Args:
         found: the first one ran; the others are compared with it.
     """
-    levels = len(found[0].cost)
-    table = _table(
-        "solver", "torque differs [N m]", *[f"level {level}" for level in range(levels)], "broke", "tick [ms]"
-    )
+    levels = [f"level {level}" for level in range(len(found[0].cost))]
+    table = _table("solver", "torque differs [N m]", *levels, "broke", "tick [ms]")
     for one in found:
-        broke = ", ".join(f"{task} ({count} ticks)" for task, count in one.violated.items()) or "-"
+        broke = ", ".join(f"{task} ({count} ticks)" for task, count in one.violated.items()) or NONE
         costs = [f"{cost:.1e}" if math.isfinite(cost) else NONE for cost in one.cost]
-        table.add_row(one.solver, f"{one.torque:.2e}", *costs, broke, f"{1e3 * one.time:.3f}")
+        table.add_row(one.name, f"{one.torque:.2e}", *costs, broke, f"{1e3 * np.median(one.times):.3f}")
+    return table
+
+
+def timings(found: list[Timing], peers: Mapping[str, float] | None = None) -> Table:
+    """Ticks of controllers, each with its ratio to the first of its scene.
+
+    Args:
+        found: in order.
+        peers: what else to give ratios to: time in s, by scene.
+    """
+    parts = ("backend", "tasks", "solver", "rest")
+    ratios = [">ratio", *([">x TSID"] if peers else [])]
+    columns = (">median", ">99 %", *ratios, *(f">{part}" for part in parts), ">steps", "statuses")
+    table = _table("robot", "solver", "backend", *columns)
+    firsts: dict[str, float] = {}
+    for one in found:
+        median = float(np.median(one.times))
+        cells = [f"{1e6 * median:.1f} µs", f"{1e6 * np.percentile(one.times, 99):.1f} µs"]
+        cells.append(f"{median / firsts.setdefault(one.scene, median):.2f}")
+        if peers:
+            cells.append(f"{median / peers[one.scene]:.2f}" if one.scene in peers else NONE)
+        cells += [f"{1e6 * part:.1f}" for part in one.parts]
+        told = ", ".join(f"{count} {status}" for status, count in one.statuses.items())
+        table.add_row(one.scene, one.solver, one.backend, *cells, f"{one.steps:.0f}", told)
     return table
 
 
@@ -184,6 +225,15 @@ def _verb(number: int) -> str:
 def _number(value: float) -> str:
     """A limit; none where it is infinite."""
     return f"{value:.4g}" if math.isfinite(value) else NONE
+
+
+def _length(value: float) -> str:
+    return f"{value:.2f} m" if value >= 1.0 else f"{1e3 * value:.2f} mm"
+
+
+def _small(value: float) -> str:
+    """A number that may be what rounding leaves of zero."""
+    return f"{value:.3g}" if abs(value) > 1e-9 else "0"
 
 
 def _unit(joint: Joint) -> str:

@@ -28,6 +28,7 @@ except ImportError as error:
 from wbc.dynamics.mujoco import robot_spec
 from wbc.model.mujoco import body_names, from_mujoco, read_mjcf
 from wbc.simulation.actuation import Actuation
+from wbc.simulation.scenery import furnish
 
 STIFFNESS = (5e-3, 1.0)
 """Time constant, s, and damping ratio of a contact with our floor (MuJoCo's `solref`).
@@ -209,7 +210,7 @@ def _on_a_floor(tree: Tree, friction: float) -> Any:  # noqa: ANN401
         floor = spec.worldbody.add_geom(type=mujoco.mjtGeom.mjGEOM_PLANE, size=[20.0, 20.0, 0.1], name="floor")
         floor.friction = [friction, 0.005, 0.0001]
         floor.contype, floor.conaffinity, floor.solref = 1, 2, STIFFNESS
-        floor.rgba = [0.9, 0.91, 0.92, 1.0]
+    furnish(spec)
     kinds = {
         "box": mujoco.mjtGeom.mjGEOM_BOX,
         "sphere": mujoco.mjtGeom.mjGEOM_SPHERE,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -17,6 +17,7 @@ from wbc.simulation.log import Log
 from wbc.simulation.loop import Push, run
 from wbc.simulation.plant import Plant
 from wbc.simulation.realism import Realism, with_mass_error
+from wbc.solution import Solution
 
 SIMULATORS = ("mujoco", "builtin")
 """What a scene can be simulated in."""
@@ -33,6 +34,8 @@ class Scene:
         targets: called before each tick with the time and the controller.
         disturbances: pushes.
         beside: other controllers of the robot by name, such as classical ones, that `wbc compare` shows the states to.
+        phases: what happens from when on: times in s, and words for captions.
+        figures: what to say of a log, beside what is said of every log.
     """
 
     controller: Controller
@@ -41,6 +44,8 @@ class Scene:
     targets: Callable[[float, Controller], None] | None = None
     disturbances: Iterable[Push] = ()
     beside: Mapping[str, Controller] = field(default_factory=dict)
+    phases: Sequence[tuple[float, str]] = ()
+    figures: Callable[[Log], Mapping[str, str]] | None = None
 
     def run(
         self,
@@ -48,6 +53,7 @@ class Scene:
         period: float | None = None,
         record: str | Path | None = None,
         progress: Callable[[float], None] | None = None,
+        until: Callable[[float, Solution], bool] | None = None,
     ) -> Log:
         """Runs it.
 
@@ -56,6 +62,7 @@ class Scene:
             period: of the control, s; None: the controller's.
             record: file to write the log to.
             progress: called after each tick with the share that is done.
+            until: called after each tick with the time and the solution; true ends the run.
         """
         return run(
             self.controller,
@@ -66,6 +73,7 @@ class Scene:
             disturbances=self.disturbances,
             record=record,
             progress=progress,
+            until=until,
         )
 
 
