@@ -22,7 +22,7 @@ def test_compare_shows_what_a_scene_has_beside_its_controller() -> None:
     log, found = compare(lambda solver: load_scene("13", "numpy", solver, "builtin"), ["hierarchical-qp"], 0.05)
     stack, exact, lagging, bounded = found
     assert len(log) == 50 and stack.torque < 1e-9
-    assert [one.solver for one in found[1:]] == ["inverse dynamics", "virtual model", "virtual model, cones"]
+    assert [one.name for one in found[1:]] == ["inverse dynamics", "virtual model", "virtual model, cones"]
     assert exact.torque < 1e-3 * abs(log.torque).max() < lagging.torque  # the stack's twin, where friction allows
     assert all(np.isfinite(one.cost).all() and 0 < one.time < 0.1 for one in found)
     assert bounded.cost[2] > 1e-3 > exact.cost[2]
