@@ -24,7 +24,7 @@ def test_compare_shows_what_a_scene_has_beside_its_controller() -> None:
     assert len(log) == 50 and stack.torque < 1e-9
     assert [one.name for one in found[1:]] == ["inverse dynamics", "virtual model", "virtual model, cones"]
     assert exact.torque < 1e-3 * abs(log.torque).max() < lagging.torque  # the stack's twin, where friction allows
-    assert all(np.isfinite(one.cost).all() and 0 < one.time < 0.1 for one in found)
+    assert all(np.isfinite(one.cost).all() and 0 < np.median(one.times) < 0.1 for one in found)
     assert bounded.cost[2] > 1e-3 > exact.cost[2]
 
 
