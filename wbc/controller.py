@@ -84,16 +84,21 @@ class Controller:
         self._before: tuple[float, Array | None] = (-np.inf, None)  # time and torque of the last tick
         self._earlier: Array | None = None  # the torque of the last tick at another time
         self._last: Solution | None = None
+        self._layouts: dict[tuple[str, ...], tuple[Variables, Assembly]] = {}
         self._lay_out()
         self._warn_of_ignored_inequalities()
 
     def _lay_out(self) -> None:
-        """For other contacts than before: new variables."""
-        self._variables = Variables(self.robot, self.stack.support.closed)
-        self._variables.period = self.period
-        reduction = Reduction(self.robot, self._variables)
-        strict = not getattr(self.solver, "trades_priorities", False)
-        self._assembly = Assembly(self._levels, self.stack, reduction, self._variables, strict)
+        """For other contacts than before: other variables, kept for the next time that these contacts are closed."""
+        closed = self.stack.support.closed
+        names = tuple(contact.name for contact in closed)
+        if names not in self._layouts:
+            variables = Variables(self.robot, closed)
+            variables.period = self.period
+            reduction = Reduction(self.robot, variables)
+            strict = not getattr(self.solver, "trades_priorities", False)
+            self._layouts[names] = variables, Assembly(self._levels, self.stack, reduction, variables, strict)
+        self._variables, self._assembly = self._layouts[names]
 
     def reset(self) -> None:
         """Forgets the past: places that are held, ramps, the last torque, the solver's last active set."""

@@ -56,6 +56,7 @@ class Support:
             self._states[contact.name] = _State()
         self._moving: set[str] = set()
         self._closed = self.contacts
+        self._sets: dict[tuple[str, ...], tuple[Contact, ...]] = {}
         self._anchors: list[Array | None] = []
         self._ceilings: list[float] = []
         self._changed = True
@@ -163,7 +164,9 @@ class Support:
                 state.ceiling = state.activation * weight
         changed, self._changed = self._changed, False
         if changed:
-            self._closed = tuple(contact for contact in self.contacts if self._states[contact.name].activation > 0.0)
+            closed = tuple(contact for contact in self.contacts if self._states[contact.name].activation > 0.0)
+            # the same contacts are the same tuple: who laid something out for it finds that again
+            self._closed = self._sets.setdefault(tuple(contact.name for contact in closed), closed)
             self._anchors = []
         if not self._anchors:
             for contact in self._closed:
