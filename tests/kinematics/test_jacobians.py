@@ -156,7 +156,7 @@ def test_the_printed_case_of_an_outer_joint_is_wrong() -> None:
     assert not np.allclose(H[j][:3, i], np.cross(J[3:, j], J[:3, i]), atol=1e-3)
 
 
-# --- moving bodies (ETH 2.6, 2.7) ---------------------------------------------------------------------------------------
+# --- moving bodies (ETH 2.6, 2.7) --------------------------------------------------------------------------------
 
 
 @equation("ETH 2.114", "a point through a transform", pose.transform_point)

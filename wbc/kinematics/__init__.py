@@ -11,6 +11,19 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from wbc.kinematics.differential import DifferentialKinematics
+    from wbc.kinematics.floating_base import (
+        SupportRanks,
+        configuration_rates_to_velocity,
+        support_ranks,
+        velocity_to_configuration_rates,
+    )
+    from wbc.kinematics.generalised_inverse import (
+        damped_pseudo_inverse,
+        null_space_projector,
+        pseudo_inverse,
+        weighted_pseudo_inverse,
+    )
     from wbc.kinematics.hessian import jacobian_hessian
     from wbc.kinematics.parameterisation import (
         POSITIONS,
@@ -20,28 +33,39 @@ if TYPE_CHECKING:
         rates_to_twist,
         twist_to_rates,
     )
-    from wbc.kinematics.generalised_inverse import (
-        damped_pseudo_inverse,
-        null_space_projector,
-        pseudo_inverse,
-        weighted_pseudo_inverse,
-    )
+    from wbc.kinematics.velocity_solution import MotionCertificate, VelocitySolution, VelocityVariables
 
 __all__ = [
     "POSITIONS",
     "ROTATIONS",
+    "DifferentialKinematics",
+    "MotionCertificate",
+    "SupportRanks",
+    "VelocitySolution",
+    "VelocityVariables",
     "analytical_jacobian",
+    "configuration_rates_to_velocity",
     "damped_pseudo_inverse",
     "end_effector_coordinates",
     "jacobian_hessian",
     "null_space_projector",
     "pseudo_inverse",
     "rates_to_twist",
+    "support_ranks",
     "twist_to_rates",
+    "velocity_to_configuration_rates",
     "weighted_pseudo_inverse",
 ]
 
 _MODULES = {
+    "floating_base": (
+        "SupportRanks",
+        "configuration_rates_to_velocity",
+        "support_ranks",
+        "velocity_to_configuration_rates",
+    ),
+    "differential": ("DifferentialKinematics",),
+    "velocity_solution": ("MotionCertificate", "VelocitySolution", "VelocityVariables"),
     "hessian": ("jacobian_hessian",),
     "parameterisation": (
         "POSITIONS",

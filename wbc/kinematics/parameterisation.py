@@ -1,7 +1,7 @@
 """End-effector coordinates χ = (χ_P, χ_R), and their analytical Jacobians (ETH 2.8.2–2.8.6).
 
-A position and a rotation can be written in many ways, by name: "cartesian", "cylindrical" or "spherical"; and any name
-of `wbc.geometry.convert`, of which "matrix" stands for the nine entries of R, row by row. The twist w of a frame (mixed:
+Coordinates have names: "cartesian", "cylindrical" or "spherical" for the position, and for the rotation any name of
+`wbc.geometry.convert`, of which "matrix" stands for the nine entries of R, row by row. The twist w of a frame (mixed:
 linear, angular, world axes) and the rates of its coordinates are tied by w = E(χ) χ̇ (ETH 2.191), hence J₀ = E J_A
 (ETH 2.192), J_A = E⁻¹ J₀.
 """
