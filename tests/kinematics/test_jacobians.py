@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import wbc
+from tests.dynamics.test_joint_kinds import some_tree
 from tests.equations import equation
 from tests.robots import ALL, BACKENDS, PACKAGED, Robot, load
 from wbc import kinematics
@@ -133,6 +134,17 @@ def test_hessian_is_the_derivative_of_the_jacobian_along_each_velocity(robot: Ro
     for k in range(ours.nv):
         unit = np.eye(ours.nv)[k]
         assert np.allclose(H[k], along(ours, q, unit, lambda: ours.jacobian(frame)), atol=1e-8), k
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_hessian_with_joints_of_every_kind(seed) -> None:
+    robot, rng = wbc.load(some_tree(seed), "numpy"), np.random.default_rng(seed)
+    for frame in robot.frames:
+        robot.update(robot.random(rng), rng.normal(size=robot.nv))
+        H, q = kinematics.jacobian_hessian(robot, frame), robot.q
+        for k in range(robot.nv):
+            change = along(robot, q, np.eye(robot.nv)[k], lambda frame=frame: robot.jacobian(frame))
+            assert np.allclose(H[k], change, atol=1e-8), (frame, k)
 
 
 @pytest.mark.parametrize("backend", BACKENDS)

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         weighted_pseudo_inverse,
     )
     from wbc.kinematics.hessian import jacobian_hessian
+    from wbc.kinematics.inverse import InverseKinematics, InverseSolution, inverse_kinematics
     from wbc.kinematics.parameterisation import (
         POSITIONS,
         ROTATIONS,
@@ -39,6 +40,8 @@ __all__ = [
     "POSITIONS",
     "ROTATIONS",
     "DifferentialKinematics",
+    "InverseKinematics",
+    "InverseSolution",
     "MotionCertificate",
     "SupportRanks",
     "VelocitySolution",
@@ -47,6 +50,7 @@ __all__ = [
     "configuration_rates_to_velocity",
     "damped_pseudo_inverse",
     "end_effector_coordinates",
+    "inverse_kinematics",
     "jacobian_hessian",
     "null_space_projector",
     "pseudo_inverse",
@@ -58,6 +62,7 @@ __all__ = [
 ]
 
 _MODULES = {
+    "inverse": ("InverseKinematics", "InverseSolution", "inverse_kinematics"),
     "floating_base": (
         "SupportRanks",
         "configuration_rates_to_velocity",

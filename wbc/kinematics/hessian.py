@@ -40,12 +40,13 @@ def jacobian_hessian(robot: Dynamics, frame: str) -> Array:
 
 
 def _joints(robot: Dynamics) -> IntArray:
-    """For each entry of v the joint it belongs to, numbered from the world outwards; a floating base is two."""
+    """For each entry of v the joint it belongs to, numbered from the world outwards; a floating base is two, a planar
+    joint three.
+    """
     numbers: list[int] = []
     count = 0
     for part in robot.model.joints.values():
-        sizes = [3, 3] if part.kind == "floating" else [part.nv] if part.nv else []
-        for size in sizes:
+        for size in {"floating": (3, 3), "spherical": (3,)}.get(part.kind, (1,) * part.nv):
             numbers += [count] * size
             count += 1
     return np.array(numbers, dtype=np.intp)
