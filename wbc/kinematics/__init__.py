@@ -34,6 +34,7 @@ if TYPE_CHECKING:
         rates_to_twist,
         twist_to_rates,
     )
+    from wbc.kinematics.trajectory import MinimumJerk, Spline, minimum_jerk
     from wbc.kinematics.velocity_solution import MotionCertificate, VelocitySolution, VelocityVariables
 
 __all__ = [
@@ -42,7 +43,9 @@ __all__ = [
     "DifferentialKinematics",
     "InverseKinematics",
     "InverseSolution",
+    "MinimumJerk",
     "MotionCertificate",
+    "Spline",
     "SupportRanks",
     "VelocitySolution",
     "VelocityVariables",
@@ -52,6 +55,7 @@ __all__ = [
     "end_effector_coordinates",
     "inverse_kinematics",
     "jacobian_hessian",
+    "minimum_jerk",
     "null_space_projector",
     "pseudo_inverse",
     "rates_to_twist",
@@ -62,6 +66,7 @@ __all__ = [
 ]
 
 _MODULES = {
+    "trajectory": ("MinimumJerk", "Spline", "minimum_jerk"),
     "inverse": ("InverseKinematics", "InverseSolution", "inverse_kinematics"),
     "floating_base": (
         "SupportRanks",

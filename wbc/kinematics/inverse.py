@@ -25,7 +25,7 @@ PATIENCE, PROGRESS = 6, 0.96
 """A start from which the squared error has not come down to this share for so many steps is given up."""
 
 FLOOR = 1e-12
-"""Of λ², relative to the trace of J Jᵀ: what keeps a singular matrix solvable."""
+"""Of λ², relative to |J|² as it usually is: what keeps a singular matrix solvable."""
 
 STUCK = 1e-2
 """Where the gradient is below this share of what it could be, no motion of the joints brings the frame nearer."""
@@ -123,23 +123,29 @@ class InverseKinematics:
         model = self.robot.model
         if isinstance(names, str):
             raise WbcError(f"joints is a list of names, not the text {names!r}")
+        moves = np.zeros(model.nv)
+        for seed in range(2):
+            self.robot.update(self.robot.random(np.random.default_rng(seed)))
+            moves += (self.robot.jacobian(self.frame) ** 2).sum(axis=0)
+        self._floor = FLOOR * float(moves.sum())
         if names is None:
-            moves = np.zeros(model.nv)
-            for seed in range(2):
-                self.robot.update(self.robot.random(np.random.default_rng(seed)))
-                moves += np.abs(self.robot.jacobian(self.frame)).max(axis=0)
             found = [joint for joint in model.joints.values() if joint.nv == 1 and moves[model.v_index[joint.name]] > 0]
         else:
             found = [model.joint(name) for name in names]
             odd = [joint.name for joint in found if joint.nv != 1]
             if odd:
                 raise WbcError(f"joints {odd} don't have one coordinate; name others")
-        if not found:
+        if not found or not self._floor:
             raise WbcError(f"no joint with one coordinate moves {self.frame!r}")
         self.joints = tuple(joint.name for joint in found)
-        self._q: IntArray = np.array([model.q_index[name] for name in self.joints], dtype=np.intp)
-        self._v: IntArray = np.array([model.v_index[name] for name in self.joints], dtype=np.intp)
+        self._q = _slice([model.q_index[name] for name in self.joints])
+        self._v = _slice([model.v_index[name] for name in self.joints])
         self._lower, self._upper = model.limits.lower[self._v], model.limits.upper[self._v]
+        # for a quick look whether any joint may be at a limit: |q − middle| < half
+        bounded = np.isfinite(self._lower) & np.isfinite(self._upper)
+        lower, upper = np.where(bounded, self._lower, 0.0), np.where(bounded, self._upper, 0.0)
+        none = np.isinf(self._lower) & np.isinf(self._upper)
+        self._middle, self._half = (lower + upper) / 2, np.where(none, np.inf, (1.0 - 1e-9) * (upper - lower) / 2)
 
     def solve(
         self, target: ArrayLike, q0: ArrayLike | None = None, *, seed: int = 0, record: bool = False
@@ -183,12 +189,13 @@ class InverseKinematics:
     def _descend(self, T: Array, rows: slice, q: Array, path: list[Array] | None) -> tuple[Array, float, int, bool]:
         """From one start: the nearest configuration, its error, the steps taken, and whether it is a solution."""
         best, nearest, mark, waited = q, np.inf, np.inf, 0
+        enough = 2.0 * self.tolerance**2
         for step in range(self.iterations):
             e, J = self._linearised(T, rows, q)
             square = float(e.dot(e))
             if square < nearest:
                 best, nearest = q, square
-            if max(_sizes(e, rows)) < self.tolerance:
+            if square < enough and max(_sizes(e, rows)) < self.tolerance:
                 return q, square**0.5, step, True
             if square < PROGRESS * mark:
                 mark, waited = square, 0
@@ -270,21 +277,22 @@ class InverseKinematics:
         else:
             step = self._damped(e, J, self.damping * float(e.dot(e)) if self.method == "damped" else 0.0)
         step *= self.scale
-        longest = float(np.abs(step).max())
-        if not longest <= GREATEST:
-            step = step * (GREATEST / longest) if longest < np.inf else np.zeros(len(joints))
+        if not float(step.dot(step)) <= GREATEST**2:
+            longest = float(np.abs(step).max())
+            step = step * min(GREATEST / longest, 1.0) if longest < np.inf else np.zeros(len(joints))
         return step
 
     def _free(self, e: Array, J: Array, joints: Array) -> Array:
         """J without the joints that are blocked."""
-        blocked = self._blocked(e, J, joints)
-        free: Array = J * ~blocked if blocked.any() else J
+        if (np.abs(joints - self._middle) < self._half).all():
+            return J
+        free: Array = J * ~self._blocked(e, J, joints)
         return free
 
     def _damped(self, e: Array, J: Array, square: float) -> Array:
         """Jᵀ (J Jᵀ + λ² 1)⁻¹ e by one Cholesky factorisation."""
         A = J.dot(J.T)
-        A.ravel()[:: len(e) + 1] += square + FLOOR * max(float(A.trace()), 1e-300)
+        A.ravel()[:: len(e) + 1] += square + self._floor
         step: Array = lapack.dposv(A, e)[1].dot(J)
         return step
 
@@ -324,6 +332,13 @@ def inverse_kinematics(
         **options: of `InverseKinematics`; for many targets, make one of these and keep it.
     """
     return InverseKinematics(robot, frame, **options).solve(target, q0)  # type: ignore[arg-type]
+
+
+def _slice(indices: list[int]) -> slice | IntArray:
+    """Indices as a slice where they are consecutive: a view, not a copy."""
+    if indices == list(range(indices[0], indices[0] + len(indices))):
+        return slice(indices[0], indices[0] + len(indices))
+    return np.array(indices, dtype=np.intp)
 
 
 def _target(target: ArrayLike) -> tuple[Array, slice]:
