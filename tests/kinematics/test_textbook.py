@@ -68,6 +68,7 @@ def test_printed_transform() -> None:
 @equation("ETH 2.121", "rigid body formulation of velocity", Dynamics.twist)
 @equation("ETH 2.122", "rigid body formulation of acceleration", Dynamics.jacobian_bias)
 @equation("ETH 2.118", "derivative of a point's position", Dynamics.twist)
+@equation("ETH 2.124", "velocity is the rate in world axes", Dynamics.twist)
 @pytest.mark.parametrize("name", ["arm", "humanoid"])
 def test_rigid_body_formulation(name) -> None:
     """Two frames of one body: what one does gives what the other does; and positions by differences say the same."""
@@ -161,6 +162,30 @@ def test_jacobians_of_the_planar_arm(q) -> None:
     assert np.allclose(J[4], 1.0)
     assert np.allclose(robot.jacobian("end_effector")[:3], [x_row, 0 * x_row, z_row])
     assert np.allclose(robot.jacobian("end_effector")[3:], [[0, 0, 0], [1, 1, 1], [0, 0, 0]])
+
+
+@pytest.mark.parametrize("q", ANGLES)
+@equation("ETH 2.173", "first axis of the planar arm", Dynamics.pose)
+@equation("ETH 2.174", "second axis of the planar arm", Dynamics.pose)
+@equation("ETH 2.175", "third axis of the planar arm", Dynamics.pose)
+@equation("ETH 2.178", "from the first joint to the hand", Dynamics.pose)
+@equation("ETH 2.181", "from the second joint to the hand", Dynamics.pose)
+@equation("ETH 2.184", "from the third joint to the hand", Dynamics.pose)
+@equation("ETH 2.185", "position Jacobian by axes, planar arm", Dynamics.jacobian)
+@equation("ETH 2.187", "rotation Jacobian by axes, planar arm", Dynamics.jacobian)
+def test_basic_jacobian_step_by_step(q) -> None:
+    """Example 2.8.7."""
+    robot, (s, c) = planar(q), sums(q)
+    links = [np.array([s[k], 0, c[k]]) for k in range(3)]  # l_k, all 1
+    J, axis = robot.jacobian("end_effector"), np.array([0.0, 1.0, 0.0])
+    for k, frame in enumerate(["link_1", "link_2", "link_3"]):
+        joint = robot.model.joint(f"joint_{k + 1}")
+        before = np.eye(3) if k == 0 else robot.pose(f"link_{k}")[:3, :3]
+        assert np.allclose(before @ joint.axis, axis)
+        r_kE = robot.pose("end_effector")[:3, 3] - robot.pose(frame)[:3, 3]
+        assert np.allclose(r_kE, sum(links[k:]))
+        assert np.allclose(J[:3, k], np.cross(axis, r_kE))
+        assert np.allclose(J[3:, k], axis)
 
 
 @equation("ETH 2.143", "forward kinematics, linearised", kinematics.analytical_jacobian)
@@ -414,6 +439,13 @@ def test_trajectory_control(name) -> None:
 
 
 # --- 2.10: floating bases ---------------------------------------------------------------------------------------------
+
+
+@equation("ETH 2.260", "position and rotation of a base", Dynamics.pose)
+@pytest.mark.parametrize("name", ["quadruped", "humanoid"])
+def test_a_floating_base_has_a_position_and_a_rotation(name) -> None:
+    robot = moving(name, 16)
+    assert np.allclose(robot.pose("base"), pose.homogeneous(quaternion.to_matrix(robot.q[3:7]), robot.q[:3]))
 
 
 @equation("ETH 2.261", "generalised velocity and acceleration", Dynamics.twist)
