@@ -309,6 +309,35 @@ def test_a_hard_state_ends_in_zero_not_in_an_exception() -> None:
     assert "velocity is zero" in solution.explain()
 
 
+SCENE = """
+import tasks, wbc
+from wbc.kinematics import DifferentialKinematics, KinematicScene
+
+def scene(backend="auto", solver="hierarchical-qp"):
+    robot = wbc.load("arm", backend)
+    stack = wbc.Stack(tasks.VelocityLimits() / tasks.EndEffectorVelocity("tool", velocity=[0.1, 0, 0, 0, 0, 0]))
+    return KinematicScene(DifferentialKinematics(robot, stack, solver), 0.5)
+"""
+
+
+def test_a_file_with_velocities_is_run_as_any(tmp_path) -> None:
+    from typer.testing import CliRunner
+
+    from wbc.application import load_scene
+    from wbc.cli import app
+
+    (tmp_path / "lift.py").write_text(SCENE)
+    scene = load_scene(str(tmp_path / "lift.py"), "numpy", "sequential-qp", "builtin")
+    shares = []
+    log = scene.run(0.2, period=0.02, progress=shares.append)
+    assert len(log) == 10
+    assert shares[-1] == pytest.approx(1.0)
+    assert scene.controller.robot.name == "numpy"
+    done = CliRunner().invoke(app, ["run", str(tmp_path / "lift.py"), "--out", str(tmp_path)])
+    assert done.exit_code == 0, done.output
+    assert "50 ticks" in done.output
+
+
 def test_a_run_can_be_stopped_recorded_and_read(tmp_path) -> None:
     dk = arm(tasks.VelocityLimits(), tasks.EndEffectorVelocity("tool", reachable(9)))
     log = dk.run(dk.robot.model.nominal, 5.0, until=lambda t, _: t > 0.1, record=tmp_path / "log")

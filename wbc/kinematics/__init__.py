@@ -34,6 +34,7 @@ if TYPE_CHECKING:
         rates_to_twist,
         twist_to_rates,
     )
+    from wbc.kinematics.scene import KinematicScene
     from wbc.kinematics.trajectory import MinimumJerk, Spline, minimum_jerk
     from wbc.kinematics.velocity_solution import MotionCertificate, VelocitySolution, VelocityVariables
 
@@ -43,6 +44,7 @@ __all__ = [
     "DifferentialKinematics",
     "InverseKinematics",
     "InverseSolution",
+    "KinematicScene",
     "MinimumJerk",
     "MotionCertificate",
     "Spline",
@@ -66,6 +68,7 @@ __all__ = [
 ]
 
 _MODULES = {
+    "scene": ("KinematicScene",),
     "trajectory": ("MinimumJerk", "Spline", "minimum_jerk"),
     "inverse": ("InverseKinematics", "InverseSolution", "inverse_kinematics"),
     "floating_base": (
