@@ -127,7 +127,8 @@ def test_what_is_out_of_reach_is_said_to_be() -> None:
     assert str(solution).startswith("2.0")
 
 
-def test_limits_in_the_way_are_named() -> None:
+@pytest.mark.parametrize(("side", "word"), [(1.0, "upper"), (-1.0, "lower")])
+def test_limits_in_the_way_are_named(side, word) -> None:
     robot = wbc.load("planar_arm", "numpy")
     stiff = [
         Joint(j.name, j.kind, j.parent, j.child, j.pose, j.axis, lower=-0.2, upper=0.2) if j.nv else j
@@ -135,10 +136,10 @@ def test_limits_in_the_way_are_named() -> None:
     ]
     bodies = [body for body in robot.model.bodies.values() if body.name != "world"]
     narrow = wbc.load(Model("narrow", bodies, stiff, robot.model.frames.values()), "numpy")
-    solution = inverse_kinematics(narrow, "end_effector", [2.5, 0.0, 1.0], [0.0, 0.0, 0.0], restarts=2)
+    solution = inverse_kinematics(narrow, "end_effector", [side * 2.5, 0.0, 1.0], [0.0, 0.0, 0.0], restarts=2)
     assert not solution.solved
-    assert np.allclose(solution.q, 0.2)
-    expected = ", ".join(f"joint_{k} at its upper limit" for k in (1, 2, 3))
+    assert np.allclose(solution.q, side * 0.2)
+    expected = ", ".join(f"joint_{k} at its {word} limit" for k in (1, 2, 3))
     assert solution.reason == f"joint limits hold it: {expected}"
 
 

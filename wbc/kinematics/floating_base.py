@@ -12,11 +12,9 @@ from wbc.contact import Contact
 from wbc.dynamics.base import Dynamics
 from wbc.errors import WbcError, show
 from wbc.geometry import quaternion
+from wbc.kinematics.generalised_inverse import RANK_TOLERANCE
 from wbc.model.model import Model
 from wbc.model.space import ConfigurationSpace
-
-RANK_TOLERANCE = 1e-9
-"""A singular value below this share of the greatest counts as none."""
 
 
 def configuration_rates_to_velocity(model: Model, q: ArrayLike) -> Array:

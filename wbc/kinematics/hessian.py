@@ -12,12 +12,13 @@ from wbc.geometry import so3
 def jacobian_hessian(robot: Dynamics, frame: str) -> Array:
     """H with H[k] = ∂J/∂qₖ of the mixed Jacobian, the change of J along the k-th entry of v (Kindr 15, 16).
 
-    With J_P and J_R the linear and angular rows, and joint j nearer to the base than joint i, or the same,
+    With J_P and J_R the linear and angular rows,
 
-        ∂J_i/∂q_j = (J_Rj × J_Pi, J_Rj × J_Ri),    ∂J_j/∂q_i = (J_Ri × J_Pj, 0).
+        ∂J_i/∂q_j = (J_Rj × J_Pi, J_Rj × J_Ri)   where joint j is nearer to the base than joint i, or the same,
+        ∂J_i/∂q_j = (J_Ri × J_Pj, 0)             where it is farther out.
 
-    (For the second of these Kindr (15), with i and j in the other roles, prints J_Rj × J_Pi where it must be
-    J_Ri × J_Pj.) A spherical joint, or the rotation of a floating base, is one joint: its three axes turn together.
+    (Kindr (15) prints J_Rj × J_Pi in the second line.) A spherical joint, or the rotation of a floating base, is one
+    joint: its three axes turn together.
 
     Args:
         robot: updated.

@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 from scipy.linalg import lapack
 
-from wbc.arrays import Array, ArrayLike, IntArray, MaskArray, numbers
+from wbc.arrays import Array, ArrayLike, MaskArray, as_slice, numbers
 from wbc.dynamics.base import Dynamics
 from wbc.errors import WbcError, number, show, unknown_name
 from wbc.geometry import so3
@@ -138,8 +138,8 @@ class InverseKinematics:
         if not found or not self._floor:
             raise WbcError(f"no joint with one coordinate moves {self.frame!r}")
         self.joints = tuple(joint.name for joint in found)
-        self._q = _slice([model.q_index[name] for name in self.joints])
-        self._v = _slice([model.v_index[name] for name in self.joints])
+        self._q = as_slice(np.array([model.q_index[name] for name in self.joints], dtype=np.intp))
+        self._v = as_slice(np.array([model.v_index[name] for name in self.joints], dtype=np.intp))
         self._lower, self._upper = model.limits.lower[self._v], model.limits.upper[self._v]
         # for a quick look whether any joint may be at a limit: |q − middle| < half
         bounded = np.isfinite(self._lower) & np.isfinite(self._upper)
@@ -332,13 +332,6 @@ def inverse_kinematics(
         **options: of `InverseKinematics`; for many targets, make one of these and keep it.
     """
     return InverseKinematics(robot, frame, **options).solve(target, q0)  # type: ignore[arg-type]
-
-
-def _slice(indices: list[int]) -> slice | IntArray:
-    """Indices as a slice where they are consecutive: a view, not a copy."""
-    if indices == list(range(indices[0], indices[0] + len(indices))):
-        return slice(indices[0], indices[0] + len(indices))
-    return np.array(indices, dtype=np.intp)
 
 
 def _target(target: ArrayLike) -> tuple[Array, slice]:

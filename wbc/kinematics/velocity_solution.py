@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -11,9 +12,11 @@ import numpy as np
 from wbc.arrays import Array
 from wbc.certificate import velocity_names
 from wbc.evidence import Evidence
+from wbc.model.space import ConfigurationSpace
 from wbc.problem import Block, Rows, Variables
 
 if TYPE_CHECKING:
+    from wbc.contact import Contact
     from wbc.dynamics.base import Dynamics
 
 
@@ -24,8 +27,8 @@ class VelocityVariables(Variables):
         velocity: where v stands in x: everywhere.
     """
 
-    def __init__(self, robot: Dynamics, contacts: object = ()) -> None:
-        super().__init__(robot, contacts)  # type: ignore[arg-type]  # an iterable of contacts
+    def __init__(self, robot: Dynamics, contacts: Iterable[Contact] = ()) -> None:
+        super().__init__(robot, contacts)
         self.nf, self.n = 0, self.nv
         self.acceleration = self.force = self.torque = slice(0, 0)
         self.velocity = slice(0, self.nv)
@@ -86,7 +89,7 @@ class VelocitySolution(Evidence):
         twin, v = self._state(), self._x
         speeds = self._variables.contact_motion(twin)[0] @ v
         limits, period = twin.limits, self._variables.period
-        at = twin._space.position_of_velocity
+        at = ConfigurationSpace(twin.model).position_of_velocity
         after = np.where(at >= 0, twin.integrate(self.q, v, period)[at], 0.0)
         speed = limits.velocity - np.abs(v)
         position = np.minimum(limits.upper - after, after - limits.lower)
