@@ -94,7 +94,7 @@ def test_angular_acceleration(size) -> None:
             return so3.exp_jacobian(phi + rate * t + bend * t * t / 2) @ (rate + bend * t)
 
         expected = (omega(STEP) - omega(-STEP)) / (2 * STEP)
-        assert np.allclose(angular_acceleration(phi, rate, bend), expected, atol=1e-8)
+        assert np.allclose(angular_acceleration(phi, rate, bend), expected, atol=1e-8, rtol=0)
 
 
 @pytest.mark.parametrize("kind", VALUES)
