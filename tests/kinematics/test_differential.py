@@ -124,12 +124,15 @@ def test_a_limit_that_is_in_the_way_is_named() -> None:
     assert "1  tool" in str(dk)
 
 
-def test_limits_below_a_task_give_way_and_are_reported() -> None:
-    dk = arm(tasks.EndEffectorVelocity("tool", velocity=[5.0, 0, 0, 0, 0, 0]), tasks.VelocityLimits())
+@pytest.mark.parametrize("speed", [5.0, -5.0])
+def test_limits_below_a_task_give_way_and_are_reported(speed) -> None:
+    dk = arm(tasks.EndEffectorVelocity("tool", velocity=[speed, 0, 0, 0, 0, 0]), tasks.VelocityLimits())
     solution = dk.step(dk.robot.model.nominal)
     assert solution.status == "relaxed"
     assert solution.violated
-    assert solution.certificate.speed_margin < 0
+    beyond = np.abs(solution.velocity) - dk.robot.limits.velocity
+    assert solution.certificate.speed_margin == pytest.approx(-beyond.max())
+    assert beyond.max() > 0
     assert "could not hold: velocity limits" in solution.explain()
 
 
@@ -154,6 +157,18 @@ def test_a_quadruped_leans_on_its_feet(backend) -> None:
         assert np.allclose(robot.pose(foot)[:3, 3], place, atol=1e-6)
     assert dk.step(log.q[-1]).certificate.contact_speed < 1e-5
     assert log.contacts == tuple(FEET)
+
+
+def test_a_foot_that_slips_is_no_certificate() -> None:
+    robot = wbc.load("quadruped", "numpy")
+    base, feet = tasks.EndEffectorVelocity("base", velocity=[0.3, 0, 0, 0, 0, 0]), tasks.ContactVelocity()
+    with pytest.warns(wbc.WbcWarning, match="is below 'base'"):
+        stack = wbc.Stack(base / tasks.JointVelocity() / feet, contacts=[wbc.PointContact(foot) for foot in FEET])
+    certificate = DifferentialKinematics(robot, stack).step(robot.model.nominal).certificate
+    assert certificate.contact_speed == pytest.approx(0.3)
+    assert certificate.speed_margin > 0
+    assert certificate.position_margin > 0
+    assert not certificate.holds
 
 
 def test_a_foot_steps_while_three_stand() -> None:
