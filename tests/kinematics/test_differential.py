@@ -110,6 +110,31 @@ def test_a_joint_beyond_its_limit_is_led_back() -> None:
     assert (np.abs(log.v) <= dk.robot.limits.velocity + 1e-12).all()
 
 
+def test_bounds_are_never_empty() -> None:
+    robot, rng = wbc.load("arm", "numpy"), np.random.default_rng(0)
+    variables = wbc.kinematics.VelocityVariables(robot)
+    middle = (robot.limits.lower + robot.limits.upper) / 2
+    narrow = (robot.limits.upper - robot.limits.lower) / 2 - 1e-3
+    for _ in range(300):
+        task = tasks.VelocityLimits(rng.choice([0.0, narrow.min()]), acceleration=rng.choice([0.1, 50.0]))
+        robot.update(middle + 4 * rng.normal(size=7), 3 * rng.normal(size=7))
+        _, lower, upper = task.matrices(robot, variables)
+        assert (lower <= upper).all()
+        assert np.isfinite(lower).all()
+        assert np.isfinite(upper).all()
+
+
+@pytest.mark.parametrize("axes", ["xyz", "zx"])
+def test_the_center_of_mass_follows(axes) -> None:
+    robot = wbc.load("humanoid", "numpy")
+    robot.update(robot.model.nominal)
+    target, velocity = robot.com + np.array([0.1, -0.2, 0.05]), np.array([0.3, 0.1, -0.2])
+    task = tasks.CenterOfMassVelocity(target, 2.0, axes=axes, velocity=velocity)
+    v = DifferentialKinematics(robot, wbc.Stack(task)).step(robot.model.nominal).velocity
+    at = ["xyz".index(axis) for axis in axes]
+    assert np.allclose((robot.com_jacobian @ v)[at], (velocity + 2.0 * (target - robot.com))[at], atol=1e-9)
+
+
 def test_a_limit_that_is_in_the_way_is_named() -> None:
     dk = arm(tasks.VelocityLimits(), tasks.EndEffectorVelocity("tool", velocity=[5.0, 0, 0, 0, 0, 0]))
     solution = dk.step(dk.robot.model.nominal)
