@@ -91,6 +91,7 @@ class Assembly:
         while self.top < len(levels) - 1 and all(task.physics for task in levels[self.top]):
             self.top += 1
         self._ones = np.ones(variables.n)
+        self._blocks = tuple(variables.blocks.values())
         self.depth = self.greatest = 2 if strict else 1
         self._strict = strict
         self._deepest, self._patience, self._misses = -1, PATIENCE, 0
@@ -185,8 +186,8 @@ class Assembly:
             hierarchy.A = product[:, 1:]
             laid = self._laid[key] = hierarchy, product, np.empty(start), np.empty(start), {}
         hierarchy, product, lower, upper, written_before = laid
-        variables = self._variables
-        blocks = tuple([X[where] for where in variables.blocks.values()])
+        blocks_of = self._variables.blocks_of
+        blocks = [X[where] for where in self._blocks]
         weighted = False
         for part in parts:
             if part.eliminated:
@@ -200,7 +201,7 @@ class Assembly:
                     written_before.pop(at.start, None)
             if rows.weights is not None or part.task.weight != 1.0:
                 weighted = True
-            _write(variables.blocks_of(rows), blocks, product[at])
+            _write(blocks_of(rows), blocks, product[at])
         self._clear_rounding(parts, hierarchy)
         np.subtract(lower, product[:, 0], out=hierarchy.lower)
         np.subtract(upper, product[:, 0], out=hierarchy.upper)
@@ -282,7 +283,7 @@ def _of_one_weight(parts: list[Part], level: int) -> bool:
     return bool(weight)
 
 
-def _write(rows: tuple[Block, ...], blocks: tuple[Array, ...], out: Array) -> None:
+def _write(rows: tuple[Block, ...], blocks: list[Array], out: Array) -> None:
     """The rows' blocks times those of X, into `out`."""
     written = False
     for block, X in zip(rows, blocks, strict=True):
