@@ -83,7 +83,7 @@ class Controller:
         self._last: Solution | None = None
         self._layouts: dict[tuple[str, ...], tuple[Variables, Assembly]] = {}
         self._lay_out()
-        warn_of_ignored_inequalities(self.solver, stack)
+        self._warn_of_ignored_inequalities()
 
     def _lay_out(self) -> None:
         """For other contacts than before: other variables, kept for the next time that these contacts are closed."""
@@ -195,6 +195,10 @@ class Controller:
         """Tells the solver how long it may take; what comes after it takes a fifth of a millisecond."""
         if hasattr(self.solver, "deadline"):
             self.solver.deadline = max(seconds - 2e-4, 1e-5)
+
+    def _warn_of_ignored_inequalities(self) -> None:
+        """Says once, by name, which inequalities the solver will not see."""
+        warn_of_ignored_inequalities(self.solver, self.stack, stacklevel=4)
 
     def __repr__(self) -> str:
         return f"<Controller of {self.robot.model.name!r} by {type(self.solver).__name__}: {self.stack!r}>"

@@ -29,7 +29,7 @@ def check_tasks(robot: Dynamics, stack: Stack) -> None:
         task.check(robot, {contact.name: contact for contact in stack.contacts})
 
 
-def warn_of_ignored_inequalities(solver: object, stack: Stack) -> None:
+def warn_of_ignored_inequalities(solver: object, stack: Stack, stacklevel: int = 3) -> None:
     """Says once, by name, which inequalities the solver will not see."""
     if not getattr(solver, "ignores_inequalities", False):
         return
@@ -39,5 +39,5 @@ def warn_of_ignored_inequalities(solver: object, stack: Stack) -> None:
             f"{type(solver).__name__} ignores inequalities, so these tasks have no effect: {', '.join(names)}; "
             "the certificate of each solution says what is violated",
             WbcWarning,
-            stacklevel=4,
+            stacklevel=stacklevel,
         )

@@ -135,20 +135,9 @@ def run(log: Log, figures: Mapping[str, str] | None = None) -> Table:
         table.add_row("base", f"{_length(away.max())} from where it began at the most, {_length(away[-1])} at the end")
     levels = ", ".join(_small(cost) for cost in np.sqrt((log.cost**2).mean(axis=0)))
     table.add_row("residual by level", f"{levels} (root mean square)")
-    if log.q.shape[1] > log.v.shape[1] and len(log) > 1:
-        away = float(np.abs(log.q[:, :3] - log.q[0, :3]).max())
-        left = float(np.abs(log.q[-1, :3] - log.q[0, :3]).max())
-        table.add_row("base", f"{1e3 * away:.1f} mm away at the most, {1e3 * left:.2f} mm at the end")
     if np.isfinite([log.cone_margin.min(), log.torque_margin.min()]).any():  # without forces there are no margins
-        margins = f"{log.cone_margin.min():.3g} N in the friction cones, {log.torque_margin.min():.3g} N m of torque"
-        table.add_row("least margins", margins)
-    ticks = f"{np.median(ms):.3f} ms median, {np.percentile(ms, 99):.3f} ms at 99 %"
-    table.add_row("tick", f"{ticks}, of a period of {1e3 * period:g} ms")
-    table.add_row("late ticks", f"{100 * late:.2f} % over the period")
-
-
-    cone, torque = _small(log.cone_margin.min()), _small(log.torque_margin.min())
-    table.add_row("least margins", f"{cone} N in the friction cones, {torque} N m of torque")
+        cone, torque = _small(log.cone_margin.min()), _small(log.torque_margin.min())
+        table.add_row("least margins", f"{cone} N in the friction cones, {torque} N m of torque")
     return table
 
 

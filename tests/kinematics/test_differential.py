@@ -376,6 +376,9 @@ def test_a_file_with_velocities_is_run_as_any(tmp_path) -> None:
     done = CliRunner().invoke(app, ["run", str(tmp_path / "lift.py"), "--out", str(tmp_path)])
     assert done.exit_code == 0, done.output
     assert "50 ticks" in done.output
+    refused = CliRunner().invoke(app, ["compare", str(tmp_path / "lift.py")])
+    assert refused.exit_code == 2
+    assert "no torques to compare" in " ".join(refused.output.replace("│", "").split())
 
 
 def test_a_run_can_be_stopped_recorded_and_read(tmp_path) -> None:

@@ -161,7 +161,7 @@ class DifferentialKinematics:
         duration = number(duration, "duration, s,", high=1e9, above=True)
         sizes = (robot.nq, robot.nv, robot.na, len(self.stack))
         path = None if record is None else Path(record)
-        recorder = Recorder(robot.model.name, contacts, (), sizes, path)
+        recorder = Recorder(robot.model.name, contacts, (), sizes, path=path)
         now, v, ended = np.array(q, dtype=float), np.zeros(robot.nv), "finished"
         none = np.zeros(robot.na + 3 * len(contacts))
         try:

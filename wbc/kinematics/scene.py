@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from wbc.arrays import ArrayLike
 from wbc.errors import WbcError
 from wbc.kinematics.differential import DifferentialKinematics
+from wbc.kinematics.velocity_solution import VelocitySolution
 from wbc.simulation.log import Log
 from wbc.simulation.scene import Scene
 
@@ -33,6 +35,7 @@ class KinematicScene(Scene):
             raise WbcError(f"a kinematic scene needs a DifferentialKinematics, not {kinematics!r}")
         self.kinematics, self.duration, self._targets = kinematics, duration, targets
         self.controller = kinematics  # type: ignore[assignment]  # whoever shows a run asks it for its period
+        self.targets, self.disturbances, self.beside, self.phases, self.figures = None, (), {}, (), None
         self._q = kinematics.robot.model.nominal if q is None else q
 
     def run(
@@ -41,6 +44,7 @@ class KinematicScene(Scene):
         period: float | None = None,
         record: str | Path | None = None,
         progress: Callable[[float], None] | None = None,
+        until: Callable[[float, Any], bool] | None = None,
     ) -> Log:
         """See `Scene`."""
         length = self.duration if duration is None else duration
@@ -48,9 +52,9 @@ class KinematicScene(Scene):
         if period is not None and period != moved.period:
             moved = DifferentialKinematics(moved.robot, moved.stack, moved.solver, period=period)
 
-        def until(t: float, _: object) -> bool:
+        def after(t: float, solution: VelocitySolution) -> bool:
             if progress is not None:
                 progress(min((t + moved.period) / length, 1.0))
-            return False
+            return until is not None and until(t, solution)
 
-        return moved.run(self._q, length, targets=self._targets, until=until, record=record)
+        return moved.run(self._q, length, targets=self._targets, until=after, record=record)
