@@ -22,6 +22,7 @@ lint: .venv/ready
 bench: .venv/ready
 	$(PY) benchmarks/dynamics.py
 	$(PY) benchmarks/controller.py
+	$(PY) benchmarks/inverse_kinematics.py
 
 soak: .venv/ready
 	$(PY) -m pytest -m soak

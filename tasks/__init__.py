@@ -4,8 +4,12 @@ Equations: `EquationOfMotion`, `ContactMotion`, `EndEffectorAcceleration`, `Cart
 `CentroidalMomentum`, `JointAcceleration`, `JointImpedance`, `ContactForce`, and what is wanted least:
 `TorqueMinimization`, `ForceMinimization`, `AccelerationMinimization`. Inequalities: `TorqueLimits`, `FrictionCones`,
 `JointLimits`, and any equation with a tolerance. `Rows` takes rows of one's own.
+
+For velocities, without forces (`wbc.kinematics.DifferentialKinematics`): `EndEffectorVelocity`, `CenterOfMassVelocity`,
+`JointVelocity`, `ContactVelocity`, `VelocityMinimization`, and the inequalities `VelocityLimits`.
 """
 
+import importlib
 from typing import TYPE_CHECKING, Any
 
 from tasks.balance import CenterOfMass, CentroidalMomentum
@@ -18,31 +22,54 @@ from tasks.physics import EquationOfMotion
 
 if TYPE_CHECKING:
     from tasks.gait import Trot
+    from tasks.kinematics import (
+        CenterOfMassVelocity,
+        ContactVelocity,
+        EndEffectorVelocity,
+        JointVelocity,
+        VelocityLimits,
+        VelocityMinimization,
+    )
 
 __all__ = [
     "AccelerationMinimization",
     "CartesianImpedance",
     "CenterOfMass",
+    "CenterOfMassVelocity",
     "CentroidalMomentum",
     "ContactForce",
     "ContactMotion",
+    "ContactVelocity",
     "EndEffectorAcceleration",
+    "EndEffectorVelocity",
     "EquationOfMotion",
     "ForceMinimization",
     "FrictionCones",
     "JointAcceleration",
     "JointImpedance",
     "JointLimits",
+    "JointVelocity",
     "Rows",
     "TorqueLimits",
     "TorqueMinimization",
     "Trot",
+    "VelocityLimits",
+    "VelocityMinimization",
 ]
 
+_LATER = {
+    "Trot": "tasks.gait",
+    "CenterOfMassVelocity": "tasks.kinematics",
+    "ContactVelocity": "tasks.kinematics",
+    "EndEffectorVelocity": "tasks.kinematics",
+    "JointVelocity": "tasks.kinematics",
+    "VelocityLimits": "tasks.kinematics",
+    "VelocityMinimization": "tasks.kinematics",
+}
+"""What is imported when it is asked for, and from where: by those who walk, and those who have no use for forces."""
 
-def __getattr__(name: str) -> Any:  # noqa: ANN401  a gait is imported by those who walk
-    if name == "Trot":
-        from tasks.gait import Trot
 
-        return Trot
+def __getattr__(name: str) -> Any:  # noqa: ANN401  of many kinds
+    if name in _LATER:
+        return getattr(importlib.import_module(_LATER[name]), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -19,6 +19,7 @@ class Rows(Task):
         name: see `Task`.
         weight: see `Task`.
         tolerance: see `Task`.
+        kinematic: see `Task`; None: whether the rows that were given are on velocities. A function must be told of.
     """
 
     def __init__(
@@ -27,11 +28,14 @@ class Rows(Task):
         name: str = "rows",
         weight: float = 1.0,
         tolerance: float | None = None,
+        kinematic: bool | None = None,
     ) -> None:
         super().__init__(name, weight, tolerance)
         if not callable(make) and not isinstance(make, wbc.problem.Rows):
             raise WbcError(f"{name}: give a wbc.Rows, or a function of robot and variables, not {show(make)}")
         self._make = make
+        on_velocity = isinstance(make, wbc.problem.Rows) and make.velocity is not None
+        self.kinematic = on_velocity if kinematic is None else kinematic
 
     def rows(self, robot: Dynamics, variables: Variables) -> wbc.problem.Rows:
         """See `Task`."""

@@ -20,7 +20,7 @@ from wbc.problem import Rows, Variables
 from wbc.target import Aimed, Moving, Target
 
 
-class _OnFrame(Aimed):
+class OnFrame(Aimed):
     """A task on the pose, the position or the orientation of a frame."""
 
     def __init__(
@@ -130,7 +130,7 @@ def _turns(target: Array) -> bool:
     return so3.is_rotation(target[:3, :3], 1e-6)
 
 
-class EndEffectorAcceleration(_OnFrame):
+class EndEffectorAcceleration(OnFrame):
     """A frame goes to a pose, or follows one.
 
     J v̇ = ẇ* − J̇v (ETH 3.111) with ẇ* = acceleration + kd (velocity − w) + kp error (ETH 3.91); the rotation error is
@@ -186,7 +186,7 @@ class EndEffectorAcceleration(_OnFrame):
         return Rows.equal(b, acceleration=self._turned(seen, seen.jacobian))
 
 
-class CartesianImpedance(_OnFrame):
+class CartesianImpedance(OnFrame):
     """A frame yields to forces like a spring and a damper around its target.
 
     Without forces from outside J v̇ = ẇ* − J̇v + Λ⁻¹ (D (w* − w) + K error), with Λ⁻¹ the frame's own inverse inertia

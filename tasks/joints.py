@@ -17,7 +17,7 @@ from wbc.target import Aimed, Moving, Target
 from wbc.task import Task
 
 
-class _OnJoints(Task):
+class OnJoints(Task):
     """A task on joints with one coordinate: all that a motor drives, or those that are named."""
 
     def __init__(
@@ -31,7 +31,7 @@ class _OnJoints(Task):
         self._found_for: object = None
 
     def _find(self, robot: Dynamics) -> None:
-        """Where the joints stand in v, q and τ."""
+        """Where the joints stand in v and q."""
         if self._found_for is robot.model:
             return
         model = robot.model
@@ -64,7 +64,7 @@ class _OnJoints(Task):
         return list(self._names)
 
 
-class JointAcceleration(_OnJoints, Aimed):
+class JointAcceleration(OnJoints, Aimed):
     """Joints go to a posture and hold it.
 
     q̈ = q̈* + kd (q̇* − q̇) + kp (q* − q) (ETH 3.76), for all actuated joints or those named.

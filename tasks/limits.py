@@ -63,43 +63,22 @@ class TorqueLimits(Task):
         return actuator_names(robot)
 
 
-class JointLimits(Task):
-    """Joints stay within their positions and speeds.
-
-    The bounds on a joint's acceleration are such that it can still stop before its limit at the braking acceleration,
-    as seen in discrete time: with d the way to the limit and T the period, the greatest a with
-    (v + a T)² ≤ 2 a_brake (d − v T − a T²/2). They are never empty. A joint that can't stop in time brakes harder, as
-    hard as it must; one that is beyond its limit is led back with a critically damped motion, and one that is too fast
-    is slowed.
+class LimitedJoints(Task):
+    """A task on the joints that have limits of position or speed.
 
     Args:
-        braking: acceleration a_brake that a joint can be counted on to stop with, rad/s² or m/s².
-        greatest: acceleration that is never asked for beyond, to either side.
         margin: kept from the position limits, rad or m.
         speed_scale: share of the speed limits that may be used.
-        return_hz: frequency of the motion that leads a joint back.
         name: see `Task`.
         weight: see `Task`.
     """
 
     inequality = True
 
-    def __init__(
-        self,
-        braking: float = 20.0,
-        greatest: float = 500.0,
-        margin: float = 0.0,
-        speed_scale: float = 1.0,
-        return_hz: float = 2.0,
-        name: str | None = None,
-        weight: float = 1.0,
-    ) -> None:
-        super().__init__("joint limits" if name is None else name, weight)
-        self.braking = number(braking, f"{self.name}: braking", above=True)
-        self.greatest = number(greatest, f"{self.name}: greatest", low=self.braking)
+    def __init__(self, margin: float, speed_scale: float, name: str, weight: float) -> None:
+        super().__init__(name, weight)
         self.margin = number(margin, f"{self.name}: margin", high=1e6)
         self.speed_scale = number(speed_scale, f"{self.name}: speed_scale", above=True)
-        self._omega = 2 * np.pi * number(return_hz, f"{self.name}: return_hz", high=1e3, above=True)
         self._found_for: object = None
 
     def _find(self, robot: Dynamics) -> None:
@@ -122,6 +101,52 @@ class JointLimits(Task):
         self._limit = np.clip(np.stack([upper, -lower]), -FAR, FAR)
         self._speed = limits.velocity[self._v] * self.speed_scale
         self._found_for = model
+
+    def row_names(self, robot: Dynamics, variables: Variables) -> list[str]:
+        """See `Task`."""
+        self._find(robot)
+        return list(self._names)
+
+    def check(self, robot: Dynamics, contacts: Mapping[str, Contact]) -> None:
+        """See `Task`."""
+        self._find(robot)
+        if not self._names:
+            raise WbcError(f"{self.name}: no joint of {robot.model.name!r} has a limit")
+
+
+class JointLimits(LimitedJoints):
+    """Joints stay within their positions and speeds.
+
+    The bounds on a joint's acceleration are such that it can still stop before its limit at the braking acceleration,
+    as seen in discrete time: with d the way to the limit and T the period, the greatest a with
+    (v + a T)² ≤ 2 a_brake (d − v T − a T²/2). They are never empty. A joint that can't stop in time brakes harder, as
+    hard as it must; one that is beyond its limit is led back with a critically damped motion, and one that is too fast
+    is slowed.
+
+    Args:
+        braking: acceleration a_brake that a joint can be counted on to stop with, rad/s² or m/s².
+        greatest: acceleration that is never asked for beyond, to either side.
+        margin: kept from the position limits, rad or m.
+        speed_scale: share of the speed limits that may be used.
+        return_hz: frequency of the motion that leads a joint back.
+        name: see `Task`.
+        weight: see `Task`.
+    """
+
+    def __init__(
+        self,
+        braking: float = 20.0,
+        greatest: float = 500.0,
+        margin: float = 0.0,
+        speed_scale: float = 1.0,
+        return_hz: float = 2.0,
+        name: str | None = None,
+        weight: float = 1.0,
+    ) -> None:
+        super().__init__(margin, speed_scale, "joint limits" if name is None else name, weight)
+        self.braking = number(braking, f"{self.name}: braking", above=True)
+        self.greatest = number(greatest, f"{self.name}: greatest", low=self.braking)
+        self._omega = 2 * np.pi * number(return_hz, f"{self.name}: return_hz", high=1e3, above=True)
 
     def rows(self, robot: Dynamics, variables: Variables) -> Rows:
         """See `Task`; a row a joint."""
@@ -166,14 +191,3 @@ class JointLimits(Task):
         bound = np.minimum(bound, np.maximum((self._speed - v) / T, -self.braking))
         clipped: Array = np.maximum(np.minimum(bound, self.greatest), -self.greatest)
         return clipped
-
-    def row_names(self, robot: Dynamics, variables: Variables) -> list[str]:
-        """See `Task`."""
-        self._find(robot)
-        return list(self._names)
-
-    def check(self, robot: Dynamics, contacts: Mapping[str, Contact]) -> None:
-        """See `Task`."""
-        self._find(robot)
-        if not self._names:
-            raise WbcError(f"{self.name}: no joint of {robot.model.name!r} has a limit")

@@ -29,7 +29,9 @@ class Motion(NamedTuple):
     velocity: Array
 
 
-def motion(robot: Dynamics, frame: str, offset: Array | None = None, relative_to: str | None = None) -> Motion:
+def motion(
+    robot: Dynamics, frame: str, offset: Array | None = None, relative_to: str | None = None, moving: bool = True
+) -> Motion:
     """The motion of a frame, or of a point or frame at an offset from it.
 
     Args:
@@ -37,9 +39,11 @@ def motion(robot: Dynamics, frame: str, offset: Array | None = None, relative_to
         frame: its name.
         offset: a pose in the frame, shape (4, 4); None: the frame itself.
         relative_to: the frame from which it is seen; None: the world.
+        moving: whether velocity and bias are wanted; else they are those of a robot at rest: none.
     """
-    pose, J, bias = robot.pose(frame), robot.jacobian(frame), robot.jacobian_bias(frame)
-    V: Array = J.dot(robot.v)
+    pose, J = robot.pose(frame), robot.jacobian(frame)
+    V: Array = J.dot(robot.v) if moving else np.zeros(6)
+    bias = robot.jacobian_bias(frame) if moving else V
     if offset is not None:
         arm = pose[:3, :3] @ offset[:3, 3]
         omega = V[3:]
@@ -51,8 +55,9 @@ def motion(robot: Dynamics, frame: str, offset: Array | None = None, relative_to
     if relative_to is None:
         return Motion(pose[:3, 3], pose[:3, :3], J, bias, V)
     # seen from a frame that moves: d²/dt² of Rᵀ (p − p₀), with the Coriolis and centrifugal terms of that frame
-    base, J0, bias0 = robot.pose(relative_to), robot.jacobian(relative_to), robot.jacobian_bias(relative_to)
-    V0 = J0.dot(robot.v)
+    base, J0 = robot.pose(relative_to), robot.jacobian(relative_to)
+    V0: Array = J0.dot(robot.v) if moving else np.zeros(6)
+    bias0 = robot.jacobian_bias(relative_to) if moving else V0
     R, r, omega = base[:3, :3], pose[:3, 3] - base[:3, 3], V0[3:]
     relative = V - V0
     relative[:3] -= cross(omega, r)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import wbc
+from wbc.geometry import so3
 
 pytest.importorskip("mujoco")
 pytest.importorskip("matplotlib")
@@ -63,6 +64,16 @@ def test_multi_task_gives_the_printed_numbers():
     module = example(1)
     for way, x in module.velocities().items():
         assert np.abs(x - module.PRINTED[way]).max() < 5.1e-4, way  # three decimals are printed
+
+
+def test_the_relative_rotation_alone_goes_the_shortest_way():
+    module = example(12)
+    ways = module.paths()
+    turned = {name: np.linalg.norm(so3.boxminus(R[1:], R[:-1]), axis=1).sum() for name, R in ways.items()}
+    shortest = np.linalg.norm(so3.boxminus(ways["relative rotation"][-1], ways["relative rotation"][0]))
+    assert all(np.linalg.norm(so3.boxminus(R[-1], ways["relative rotation"][-1])) < 3e-3 for R in ways.values())
+    assert turned["relative rotation"] == pytest.approx(shortest, rel=1e-3)
+    assert min(way for name, way in turned.items() if name != "relative rotation") > 1.05 * shortest
 
 
 @pytest.mark.parametrize("controller", ["inverse dynamics", "virtual model", "virtual model, cones"])

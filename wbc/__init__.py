@@ -17,6 +17,7 @@ from wbc.threads import single_threaded
 
 if TYPE_CHECKING:
     from wbc import classical as classical
+    from wbc import kinematics as kinematics
     from wbc import liegroups as liegroups
     from wbc import solvers as solvers
     from wbc.controller import Controller
@@ -77,6 +78,6 @@ _LATER = {
 def __getattr__(name: str) -> Any:  # noqa: ANN401  of many kinds
     if name in _LATER:
         return getattr(importlib.import_module(_LATER[name]), name)
-    if name in ("classical", "liegroups", "solvers"):
+    if name in ("classical", "kinematics", "liegroups", "solvers"):
         return importlib.import_module(f"wbc.{name}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -43,3 +43,10 @@ def cross(a: Array, b: Array) -> Array:
     a0, a1, a2 = a.tolist()
     b0, b1, b2 = b.tolist()
     return np.array([a1 * b2 - a2 * b1, a2 * b0 - a0 * b2, a0 * b1 - a1 * b0])
+
+
+def as_slice(indices: IntArray) -> slice | IntArray:
+    """Indices as a slice, where they are consecutive: what it picks is then a view, not a copy."""
+    if len(indices) and (np.diff(indices) == 1).all():
+        return slice(int(indices[0]), int(indices[-1]) + 1)
+    return indices

@@ -9,7 +9,7 @@ import numpy as np
 
 from wbc.arrays import Array
 from wbc.dynamics.base import Dynamics
-from wbc.problem import Rows, Variables
+from wbc.problem import Block, Rows, Variables
 from wbc.reduction import Reduction
 from wbc.solvers.answer import Answer
 from wbc.solvers.level import Hierarchy
@@ -65,7 +65,7 @@ class Assembly:
     Args:
         levels: the tasks of each priority.
         stack: which of them are being switched.
-        reduction: eliminates what comes first.
+        reduction: eliminates what comes first; None: nothing is, for velocities.
         variables: the layout of x.
         strict: whether the solver keeps strict priorities; one that does not has only the equations of its level 0
             eliminated, for the others are traded.
@@ -82,7 +82,7 @@ class Assembly:
         self,
         levels: Sequence[Sequence[Task]],
         stack: Stack,
-        reduction: Reduction,
+        reduction: Reduction | None,
         variables: Variables,
         strict: bool = True,
     ) -> None:
@@ -91,6 +91,7 @@ class Assembly:
         while self.top < len(levels) - 1 and all(task.physics for task in levels[self.top]):
             self.top += 1
         self._ones = np.ones(variables.n)
+        self._blocks = tuple(variables.blocks.values())
         self.depth = self.greatest = 2 if strict else 1
         self._strict = strict
         self._deepest, self._patience, self._misses = -1, PATIENCE, 0
@@ -145,6 +146,7 @@ class Assembly:
         Returns:
             None where the equations of several levels depend on each other: their order would be lost.
         """
+        assert self._reduction is not None
         equations = []
         self._deepest, seen = -1, 0
         for part in parts:
@@ -163,12 +165,12 @@ class Assembly:
         X = self._reduction.solve(M, h, Jc, equations, seen > 1)
         if X is None:
             return None
-        levels = self._levels(parts, X)
+        levels = self.levels(parts, X)
         levels.tentative = seen > 0
         return X, levels
 
-    def _levels(self, parts: list[Part], X: Array) -> Hierarchy:
-        """Writes all rows that are left into the levels."""
+    def levels(self, parts: list[Part], X: Array) -> Hierarchy:
+        """Writes all rows that are left into the levels, in z of x = X [1; z]."""
         sizes = [0] * (len(self._tasks) - self.top)
         start, free = 0, X.shape[1] - 1
         for part in parts:
@@ -184,8 +186,8 @@ class Assembly:
             hierarchy.A = product[:, 1:]
             laid = self._laid[key] = hierarchy, product, np.empty(start), np.empty(start), {}
         hierarchy, product, lower, upper, written_before = laid
-        variables = self._variables
-        blocks = X[variables.acceleration], X[variables.force], X[variables.torque]
+        blocks_of = self._variables.blocks_of
+        blocks = [X[where] for where in self._blocks]
         weighted = False
         for part in parts:
             if part.eliminated:
@@ -199,7 +201,7 @@ class Assembly:
                     written_before.pop(at.start, None)
             if rows.weights is not None or part.task.weight != 1.0:
                 weighted = True
-            _write(rows, blocks, product[at])
+            _write(blocks_of(rows), blocks, product[at])
         self._clear_rounding(parts, hierarchy)
         np.subtract(lower, product[:, 0], out=hierarchy.lower)
         np.subtract(upper, product[:, 0], out=hierarchy.upper)
@@ -211,7 +213,11 @@ class Assembly:
         A = hierarchy.A
         squares = (A * A).dot(self._ones[: A.shape[1]])
         # where all are tiny, all may be rounding
-        if squares.size and squares[squares.argmin()] < SUSPECT**2 * max(squares[squares.argmax()], 1.0):
+        if (
+            self._reduction is not None
+            and squares.size
+            and squares[squares.argmin()] < SUSPECT**2 * max(squares[squares.argmax()], 1.0)
+        ):
             for part in parts:
                 if not part.eliminated:
                     here = squares[part.where]
@@ -277,10 +283,10 @@ def _of_one_weight(parts: list[Part], level: int) -> bool:
     return bool(weight)
 
 
-def _write(rows: Rows, blocks: tuple[Array, Array, Array], out: Array) -> None:
+def _write(rows: tuple[Block, ...], blocks: list[Array], out: Array) -> None:
     """The rows' blocks times those of X, into `out`."""
     written = False
-    for block, X in zip((rows.acceleration, rows.force, rows.torque), blocks, strict=True):
+    for block, X in zip(rows, blocks, strict=True):
         if block is None:
             continue
         if written:

@@ -6,7 +6,6 @@ motion fixes is eliminated, a solver resolves the conflicts level by level, and 
 
 from __future__ import annotations
 
-import warnings
 from time import perf_counter
 from typing import Any
 
@@ -15,13 +14,13 @@ import numpy as np
 from wbc.arrays import Array, ArrayLike
 from wbc.assembly import Assembly, Part
 from wbc.dynamics.base import Dynamics
-from wbc.errors import WbcError, WbcWarning, number, show, unknown_name
+from wbc.errors import WbcError, number, show
 from wbc.fallback import fallback_torque
 from wbc.metric import LeastTorqueByInverseMass
+from wbc.preparation import check_tasks, usable_solver, warn_of_ignored_inequalities
 from wbc.problem import Variables
 from wbc.reduction import Reduction
 from wbc.solution import Solution, Times
-from wbc.solvers import make_solver
 from wbc.solvers.answer import Answer
 from wbc.stack import Stack
 from wbc.task import Task
@@ -66,21 +65,19 @@ class Controller:
             raise WbcError(
                 f"a controller needs a wbc.Stack, not {show(stack)}; wrap the tasks: wbc.Stack(tasks, contacts)"
             )
+        if stack.kinematic:
+            raise WbcError(
+                f"{stack!r} asks for velocities: give it to wbc.kinematics.DifferentialKinematics, or make a stack of "
+                "accelerations and forces"
+            )
         self.robot, self.stack = robot.copy(), stack
         self.period = number(period, "the control period, s,", high=1e3, above=True)
         self.deadline = None if deadline is None else number(deadline, "the deadline, s,", above=True)
-        self.solver = make_solver(solver) if isinstance(solver, str) else solver
-        if not callable(getattr(self.solver, "solve", None)):
-            raise WbcError(f"solver = {show(solver)} has no solve(levels)")
+        self.solver = usable_solver(solver)
         # Operational-space control is the same problem with one level more: least torque by the inverse mass matrix.
         metric = [(LeastTorqueByInverseMass(),)] if getattr(self.solver, "dynamically_consistent", False) else []
         self._levels: list[tuple[Task, ...]] = [*stack.levels, *metric]
-        for contact in stack.contacts:
-            for frame in (contact.frame, contact.on):
-                if frame is not None and frame not in self.robot.frames:
-                    raise WbcError(f"contact {contact.name!r}: {unknown_name('frame', frame, self.robot.frames)}")
-        for task in stack:
-            task.check(self.robot, {contact.name: contact for contact in stack.contacts})
+        check_tasks(self.robot, stack)
         self._before: tuple[float, Array | None] = (-np.inf, None)  # time and torque of the last tick
         self._earlier: Array | None = None  # the torque of the last tick at another time
         self._last: Solution | None = None
@@ -201,21 +198,7 @@ class Controller:
 
     def _warn_of_ignored_inequalities(self) -> None:
         """Says once, by name, which inequalities the solver will not see."""
-        if not getattr(self.solver, "ignores_inequalities", False):
-            return
-        names = [
-            task.name
-            for task in self.stack
-            if isinstance(task, Task) and (task.inequality or task.tolerance is not None)
-        ]
-        if names:
-            name = type(self.solver).__name__
-            warnings.warn(
-                f"{name} ignores inequalities, so these tasks have no effect: {', '.join(names)}; "
-                "the certificate of each solution says what is violated",
-                WbcWarning,
-                stacklevel=3,
-            )
+        warn_of_ignored_inequalities(self.solver, self.stack, stacklevel=4)
 
     def __repr__(self) -> str:
         return f"<Controller of {self.robot.model.name!r} by {type(self.solver).__name__}: {self.stack!r}>"

@@ -16,7 +16,6 @@ from wbc.arrays import Array
 
 if TYPE_CHECKING:
     from wbc.assembly import Part
-    from wbc.dynamics.base import Dynamics
     from wbc.problem import Variables
 
 MET = 1e-5
@@ -63,23 +62,17 @@ class Blame:
     """Finds what holds a task back.
 
     Args:
-        robot: in the state that the solution is for.
+        free: T, with x = x₀ + T z for all x that physics allows, shape (n, free).
         variables: the layout of x.
         outcomes: of all tasks but physics.
         ignores_inequalities: whether the solver did, so that none of them holds anything.
     """
 
     def __init__(
-        self, robot: Dynamics, variables: Variables, outcomes: Sequence[Outcome], ignores_inequalities: bool
+        self, free: Array, variables: Variables, outcomes: Sequence[Outcome], ignores_inequalities: bool
     ) -> None:
         self._outcomes, self._ignores = outcomes, ignores_inequalities
-        # x = x₀ + T z: τ by the actuated rows of the equation of motion, the others leave z free; forces by weight
-        nv, nf, force_scale = variables.nv, variables.nf, max(robot.mass, 1e-9)
-        K = np.hstack([robot.mass_matrix, -force_scale * variables.contact_jacobian(robot).T])
-        rest = np.delete(K, robot.actuated, axis=0)
-        free = np.linalg.qr(rest.T, mode="complete")[0][:, len(rest) :]
-        self._T = np.vstack([free[:nv], force_scale * free[nv : nv + nf], K[robot.actuated] @ free])
-        self._rows = [outcome.part.rows.matrix(variables) @ self._T for outcome in outcomes]
+        self._rows = [outcome.part.rows.matrix(variables) @ free for outcome in outcomes]
 
     def of(self, mine: Outcome) -> str:
         """Names what holds a task back, the strongest first; inequalities before tasks.

@@ -14,12 +14,15 @@ from wbc.errors import WbcError, show, unknown_name
 Block = Array | IntArray | None
 """The part of some rows that meets one of v̇, f, τ: a matrix, the indices of the entries that it picks, or nothing."""
 
+BLOCKS = ("acceleration", "force", "torque", "velocity")
+"""The names of all blocks that rows can have: the first three in a controller's x, the last in that of velocities."""
+
 
 class Rows:
-    """Rows lower ≤ A x ≤ upper, A in its three blocks: equations where the bounds meet.
+    """Rows lower ≤ A x ≤ upper, A in its blocks: equations where the bounds meet.
 
-    A block may be a matrix, shape (rows, entries), or an array of indices, shape (rows,), for rows that each pick one
-    entry, or None where it is zero.
+    For torques x = (v̇, f, τ); for velocities (`wbc.kinematics`) x = v. A block may be a matrix, shape (rows, entries),
+    or an array of indices, shape (rows,), for rows that each pick one entry, or None where it is zero.
 
     Attributes:
         lower: shape (rows,); -inf where there is no bound.
@@ -28,9 +31,10 @@ class Rows:
         force: the columns of f.
         torque: the columns of τ.
         weights: of each squared residual, shape (rows,); None: all 1.
+        velocity: the columns of v, where x is v.
     """
 
-    __slots__ = ("acceleration", "force", "lower", "torque", "upper", "weights")
+    __slots__ = ("acceleration", "force", "lower", "torque", "upper", "velocity", "weights")
 
     def __init__(
         self,
@@ -40,14 +44,15 @@ class Rows:
         force: Block = None,
         torque: Block = None,
         weights: Array | None = None,
+        velocity: Block = None,
     ) -> None:
         self.lower, self.upper = lower, upper
-        self.acceleration, self.force, self.torque = acceleration, force, torque
+        self.acceleration, self.force, self.torque, self.velocity = acceleration, force, torque, velocity
         self.weights = weights
 
     def __repr__(self) -> str:
         equations = int((self.lower == self.upper).sum())
-        on = [name for name in ("acceleration", "force", "torque") if getattr(self, name) is not None]
+        on = [name for name in BLOCKS if getattr(self, name) is not None]
         return f"<Rows: {equations} =, {len(self) - equations} ≤, on {', '.join(on) or 'nothing'}>"
 
     @classmethod
@@ -59,6 +64,7 @@ class Rows:
         force: Block = None,
         torque: Block = None,
         weights: Array | None = None,
+        velocity: Block = None,
     ) -> Rows:
         """Equations A x = b.
 
@@ -68,9 +74,10 @@ class Rows:
             force: the columns of f.
             torque: the columns of τ.
             weights: of each squared residual, shape (rows,).
+            velocity: the columns of v, where x is v.
         """
         right = _vector(b)
-        return cls(right, right, acceleration, force, torque, weights)
+        return cls(right, right, acceleration, force, torque, weights, velocity)
 
     @classmethod
     def between(
@@ -82,9 +89,10 @@ class Rows:
         force: Block = None,
         torque: Block = None,
         weights: Array | None = None,
+        velocity: Block = None,
     ) -> Rows:
         """Inequalities lower ≤ A x ≤ upper; the arguments are those of `equal`."""
-        return cls(_vector(lower), _vector(upper), acceleration, force, torque, weights)
+        return cls(_vector(lower), _vector(upper), acceleration, force, torque, weights, velocity)
 
     def __len__(self) -> int:
         return len(self.lower)
@@ -92,11 +100,7 @@ class Rows:
     def matrix(self, variables: Variables) -> Array:
         """A in full, shape (rows, variables.n)."""
         A = np.zeros((len(self), variables.n))
-        for where, block in (
-            (variables.acceleration, self.acceleration),
-            (variables.force, self.force),
-            (variables.torque, self.torque),
-        ):
+        for block, where in zip(variables.blocks_of(self), variables.blocks.values(), strict=True):
             if block is None:
                 continue
             if block.ndim == 1:
@@ -110,11 +114,14 @@ class Rows:
         count = len(self)
         if self.upper.shape != (count,):
             raise WbcError(f"{whose}: lower has shape {self.lower.shape}, upper {self.upper.shape}; they must be alike")
-        sizes = {"acceleration": variables.nv, "force": variables.nf, "torque": variables.na}
-        for name, size in sizes.items():
-            block = getattr(self, name)
+        for name in BLOCKS:
+            block, where = getattr(self, name), variables.blocks.get(name)
             if block is None:
                 continue
+            if where is None:
+                names = ", ".join(variables.blocks)
+                raise WbcError(f"{whose} has rows on {name}, which is not among what is solved for here ({names})")
+            size = where.stop - where.start
             if not isinstance(block, np.ndarray) or block.dtype.kind not in "fiu":
                 raise WbcError(f"{whose}: the {name} block must be an array of numbers, not {show(block)}")
             if block.ndim == 1:
@@ -162,6 +169,7 @@ class Variables:
         acceleration: where v̇ stands in x.
         force: where f stands in x.
         torque: where τ stands in x.
+        blocks: where each block of rows stands in x, by its name.
         contacts: those that exert forces now.
         ceilings: the greatest normal force of each contact now, N: less than its maximum while it is closed or opened.
         anchors: where each contact was when it closed, a pose against what it touches; None: no place is held.
@@ -183,6 +191,7 @@ class Variables:
         self.acceleration = slice(0, self.nv)
         self.force = slice(self.nv, self.nv + self.nf)
         self.torque = slice(self.nv + self.nf, self.n)
+        self.blocks = {"acceleration": self.acceleration, "force": self.force, "torque": self.torque}
         self.ceilings: list[float] = [contact.maximum for contact in self.contacts]
         self.anchors: list[Array | None] = [None for _ in self.contacts]
         self.time = 0.0
@@ -194,6 +203,10 @@ class Variables:
         self._plain = bool(self.contacts) and all(contact.plain for contact in self.contacts)
         self._anchored_for: list[Array | None] = []
         self._anchored: Array | None = None
+
+    def blocks_of(self, rows: Rows) -> tuple[Block, ...]:
+        """The blocks of rows, in the order of `blocks`."""
+        return rows.acceleration, rows.force, rows.torque
 
     def force_of(self, contact: str) -> slice | None:
         """Where the force of a contact stands in f; None while it is open."""

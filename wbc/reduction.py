@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.linalg import lapack
 
-from wbc.arrays import Array, IntArray
+from wbc.arrays import Array, IntArray, as_slice
 from wbc.dynamics.base import Dynamics
 from wbc.problem import Rows, Variables
 
@@ -55,7 +55,7 @@ class Reduction:
         unactuated[robot.actuated] = False
         self._unactuated: IntArray = np.flatnonzero(unactuated)
         # a block of consecutive joints (the usual case) is a slice: a view, not a copy
-        self._a, self._u = _slice(self._actuated), _slice(self._unactuated)
+        self._a, self._u = as_slice(self._actuated), as_slice(self._unactuated)
         self._ny = variables.nv + variables.nf
         self._K: Array = np.empty((variables.nv, self._ny), order="F")
         self._room: dict[int, _Room] = {}
@@ -142,13 +142,6 @@ class Reduction:
         np.dot(K[self._a], C, out=torques)
         torques[:, 0] += h[self._a]
         return X
-
-
-def _slice(indices: IntArray) -> slice | IntArray:
-    """The same indices as a slice, where they are consecutive."""
-    if len(indices) and (np.diff(indices) == 1).all():
-        return slice(int(indices[0]), int(indices[-1]) + 1)
-    return indices
 
 
 def _independent(room: _Room) -> Array | None:

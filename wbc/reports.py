@@ -135,8 +135,9 @@ def run(log: Log, figures: Mapping[str, str] | None = None) -> Table:
         table.add_row("base", f"{_length(away.max())} from where it began at the most, {_length(away[-1])} at the end")
     levels = ", ".join(_small(cost) for cost in np.sqrt((log.cost**2).mean(axis=0)))
     table.add_row("residual by level", f"{levels} (root mean square)")
-    cone, torque = _small(log.cone_margin.min()), _small(log.torque_margin.min())
-    table.add_row("least margins", f"{cone} N in the friction cones, {torque} N m of torque")
+    if np.isfinite([log.cone_margin.min(), log.torque_margin.min()]).any():  # without forces there are no margins
+        cone, torque = _small(log.cone_margin.min()), _small(log.torque_margin.min())
+        table.add_row("least margins", f"{cone} N in the friction cones, {torque} N m of torque")
     return table
 
 

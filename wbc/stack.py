@@ -94,6 +94,16 @@ class Stack:
             self._named[task.name] = task
 
     def _check(self) -> None:
+        if self.kinematic:
+            dynamic = [task.name for task in self if not task.kinematic]
+            if dynamic:
+                kinematic = next(task.name for task in self if task.kinematic)
+                raise WbcError(
+                    f"{kinematic!r} asks for a velocity and {dynamic[0]!r} does not; a stack is for a "
+                    "wbc.Controller or for wbc.kinematics.DifferentialKinematics, not for both"
+                )
+            self._check_contacts("tasks.ContactVelocity()")
+            return
         if sum(task.physics for task in self) > 1:
             raise WbcError("the stack has two equations of motion; one robot has one")
         if not any(task.physics for task in self):
@@ -101,6 +111,10 @@ class Stack:
                 "the stack has no equation of motion; without it nothing ties torques to accelerations: put "
                 "tasks.EquationOfMotion() on top"
             )
+        self._check_contacts("tasks.ContactMotion()")
+
+    def _check_contacts(self, proposal: str) -> None:
+        """Warns where nothing holds the contacts still, or something above it may move them."""
         if not self.contacts:
             return
         names = ", ".join(contact.name for contact in self.contacts)
@@ -108,14 +122,14 @@ class Stack:
         held = holding[0] if holding else None
         trouble = ""
         if held is None:
-            trouble = f"no task holds the contacts still ({names}): add tasks.ContactMotion() on a high level"
+            trouble = f"no task holds the contacts still ({names}): add {proposal} on a high level"
         else:
             above = [task for level in self.levels[:held] for task in level]
             soft = [task.name for task in above if not (task.physics or task.inequality or task.tolerance is not None)]
             if soft:
                 trouble = f"the task that holds the contacts still ({names}) is below {soft[0]!r}, which may move them"
         if trouble:
-            warnings.warn(trouble, WbcWarning, stacklevel=3)
+            warnings.warn(trouble, WbcWarning, stacklevel=4)
 
     def __iter__(self) -> Iterator[Task]:
         return (task for level in self.levels for task in level)
@@ -134,6 +148,11 @@ class Stack:
     def names(self) -> tuple[str, ...]:
         """Names of all tasks, highest priority first."""
         return tuple(self._named)
+
+    @property
+    def kinematic(self) -> bool:
+        """Whether its tasks ask for velocities, for `wbc.kinematics.DifferentialKinematics`, not for accelerations."""
+        return any(task.kinematic for task in self)
 
     @property
     def contacts(self) -> tuple[Contact, ...]:

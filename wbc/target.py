@@ -74,6 +74,12 @@ class Target:
         array.flags.writeable = False
         return array
 
+    def _whole(self, rate: ArrayLike, value: Array) -> ArrayLike:
+        """The rate of a position that stands for a frame, as that of the frame: it does not turn."""
+        if value.shape == (3,) and len(self._zero) == 6 and np.shape(rate) == (3,):
+            return np.concatenate([np.asarray(rate), self._zero[3:]])
+        return rate
+
     @property
     def value(self) -> Array | Moving | None:
         """What was given: a read-only copy, a function, or None to hold what is measured; may be set at any time."""
@@ -104,10 +110,11 @@ class Target:
                 return self._checked(found, self._shapes, f"target at t = {time:g}"), velocity, acceleration
             if len(found) != 3:
                 raise WbcError(f"{self._whose}: a moving target gives a value, or value, velocity and acceleration")
+            value = self._checked(found[0], self._shapes, f"target at t = {time:g}")
             return (
-                self._checked(found[0], self._shapes, f"target at t = {time:g}"),
-                self._checked(found[1], self._rates, f"velocity at t = {time:g}"),
-                self._checked(found[2], self._rates, f"acceleration at t = {time:g}"),
+                value,
+                self._checked(self._whole(found[1], value), self._rates, f"velocity at t = {time:g}"),
+                self._checked(self._whole(found[2], value), self._rates, f"acceleration at t = {time:g}"),
             )
         if self._value is not None:
             return self._value, velocity, acceleration

@@ -1,4 +1,4 @@
-"""What a task is: rows in x = (v̇, f, τ), made anew for each state of the robot."""
+"""What a task is: rows in x = (v̇, f, τ), or in x = v, made anew for each state of the robot."""
 
 from __future__ import annotations
 
@@ -43,6 +43,9 @@ class Task(ABC):
 
     holds_contacts = False
     """Whether this is the task that holds the closed contacts still."""
+
+    kinematic = False
+    """Whether its rows are in x = v, for `wbc.kinematics`; all tasks of a stack are, or none."""
 
     def __init__(self, name: str | None = None, weight: float = 1.0, tolerance: ArrayLike | None = None) -> None:
         self.name = type(self).__name__ if name is None else name

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
+from tests.equations import equation
 from wbc.errors import WbcError
-from wbc.solvers import HierarchicalQP, NullSpace, SequentialQP
+from wbc.solvers import HierarchicalQP, LevelAnswer, NullSpace, SequentialQP
 
 J_E = 0.5 * np.array([[0.0, -np.sqrt(3.0), -np.sqrt(3.0)], [-4.0, -3.0, -1.0]])  # ETH (2.224)
 W_E = np.ones(2)  # ETH (2.223)
@@ -13,17 +14,33 @@ EXACT = [NullSpace(), HierarchicalQP(), SequentialQP()]
 
 
 @pytest.mark.parametrize("solver", EXACT, ids=lambda solver: type(solver).__name__)
+@equation("ETH 2.222", "tracking a hand's velocity", HierarchicalQP, NullSpace, SequentialQP)
+@equation("ETH 2.225", "the hand alone, numbers", HierarchicalQP, NullSpace, SequentialQP)
+@equation("ETH 2.226", "the hand's velocity is met", HierarchicalQP)
+@equation("ETH 2.228", "hand and joints, one priority", HierarchicalQP)
+@equation("ETH 2.229", "hand and joints, at an instant", HierarchicalQP)
+@equation("ETH 2.230", "hand and joints, numbers", HierarchicalQP, NullSpace, SequentialQP)
+@equation("ETH 2.231", "what they come to", HierarchicalQP)
+@equation("ETH 2.232", "error of the hand, one priority", HierarchicalQP)
+@equation("ETH 2.233", "error of the joints, one priority", HierarchicalQP)
+@equation("ETH 2.234", "error of the hand, alone", HierarchicalQP)
+@equation("ETH 2.235", "error of the joints, hand alone", HierarchicalQP)
+@equation("ETH 2.236", "the hand first", HierarchicalQP, NullSpace, SequentialQP)
+@equation("ETH 2.238", "the hand first, numbers", HierarchicalQP, NullSpace, SequentialQP)
+@equation("ETH 2.239", "error of the hand, first", LevelAnswer)
+@equation("ETH 2.240", "error of the joints, hand first", LevelAnswer)
 def test_eth_2_9_1(solver):
     """Single task (2.225), stacked (2.230)-(2.233), prioritised (2.238)-(2.240), and the errors (2.234), (2.235)."""
     end_effector, joints = (J_E, W_E, W_E), (J_J, np.zeros(2), np.zeros(2))
 
     single = solver.solve([end_effector]).x
     np.testing.assert_allclose(single, [0.069, -0.560, -0.595], atol=5e-4)
-    np.testing.assert_allclose(J_E @ single, W_E, atol=1e-12)
+    np.testing.assert_allclose(J_E @ single, W_E, atol=1e-12)  # (2.226), (2.234)
     np.testing.assert_allclose(np.sum((J_J @ single) ** 2), 0.319, atol=5e-4)
 
     stack = solver.solve([(np.vstack([J_E, J_J]), np.r_[W_E, 0, 0], np.r_[W_E, 0, 0])]).x
     np.testing.assert_allclose(stack, [-0.133, -0.067, -1.132], atol=5e-4)
+    np.testing.assert_allclose(np.vstack([J_E, J_J]) @ stack, [1.039, 0.933, -0.133, -0.067], atol=5e-4)
     np.testing.assert_allclose(np.sum((W_E - J_E @ stack) ** 2), 0.0059, atol=5e-5)
     np.testing.assert_allclose(np.sum((J_J @ stack) ** 2), 0.0223, atol=5e-5)
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from wbc.errors import WbcWarning
+from wbc.errors import WbcError, WbcWarning
 from wbc.simulation.log import Log
 from wbc.simulation.scene import Scene
 from wbc.solution import Solution
@@ -70,6 +70,10 @@ def compare(
         solvers: names; the first one runs.
         duration: s; None: what the scene takes.
     """
+    if not hasattr(make(solvers[0]), "plant"):
+        raise WbcError(
+            "this scene moves a robot by velocities: there are no torques to compare; run it with each solver"
+        )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", WbcWarning)  # of inequalities that are ignored: what is broken is counted
         found = [Comparison(solver, make(solver)) for solver in solvers]

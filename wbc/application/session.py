@@ -55,7 +55,7 @@ def run(
         tell_problem(warning.message)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", WbcWarning)  # they are the same
-        others = other_backends(scene, make) if beside else []
+        others = other_backends(scene, make) if beside and hasattr(scene, "plant") else []
     try:
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:

@@ -1,0 +1,106 @@
+"""What a tick of differential kinematics came to: velocities, and the evidence for them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from wbc.arrays import Array
+from wbc.certificate import velocity_names
+from wbc.evidence import Evidence
+from wbc.model.space import ConfigurationSpace
+from wbc.problem import Block, Rows, Variables
+
+if TYPE_CHECKING:
+    from wbc.contact import Contact
+    from wbc.dynamics.base import Dynamics
+
+
+class VelocityVariables(Variables):
+    """The layout of x = v, and what a tick knows beside the robot's state; the attributes are those of `Variables`.
+
+    Attributes:
+        velocity: where v stands in x: everywhere.
+    """
+
+    def __init__(self, robot: Dynamics, contacts: Iterable[Contact] = ()) -> None:
+        super().__init__(robot, contacts)
+        self.nf, self.n = 0, self.nv
+        self.acceleration = self.force = self.torque = slice(0, 0)
+        self.velocity = slice(0, self.nv)
+        self.blocks = {"velocity": self.velocity}
+
+    def blocks_of(self, rows: Rows) -> tuple[Block, ...]:
+        """See `Variables`."""
+        return (rows.velocity,)
+
+
+@dataclass(frozen=True)
+class MotionCertificate:
+    """What was checked of a velocity, from the state anew.
+
+    Attributes:
+        contact_speed: the greatest speed at which a closed contact moves, m/s or rad/s; 0 without contacts.
+        speed_margin: how far from its speed limit the fastest joint is, rad/s or m/s; negative is beyond.
+        position_margin: how far from its position limit the nearest joint is after one period; negative is beyond.
+        worst_joint: the joint with the least of these two margins; empty where none has a limit.
+    """
+
+    contact_speed: float
+    speed_margin: float
+    position_margin: float
+    worst_joint: str
+
+    @property
+    def holds(self) -> bool:
+        """Whether contacts stay, but for what leads them back (1e-3 m/s), and limits hold (to 1e-9)."""
+        return self.contact_speed < 1e-3 and min(self.speed_margin, self.position_margin) > -1e-9
+
+
+class VelocitySolution(Evidence):
+    """The answer of a tick of `DifferentialKinematics`.
+
+    Velocity and status are there at once; `levels`, `active`, `violated`, `certificate` and `explain()` are computed
+    when they are asked for. A tick that failed has no velocity but zero. See `Evidence` for its attributes.
+    """
+
+    _failure = "failed: the solver gave nothing, and the velocity is zero"
+
+    @property
+    def velocity(self) -> Array:
+        """V that the robot should have, shape (nv,)."""
+        return self._x
+
+    def _physics(self) -> Array:
+        """See `Evidence`: there is none."""
+        return np.zeros(0)
+
+    def _free(self, twin: Dynamics) -> Array:
+        """See `Evidence`: all."""
+        return np.eye(twin.nv)
+
+    @cached_property
+    def certificate(self) -> MotionCertificate:
+        """Whether contacts stay where they are, and joints within their limits, checked from the state anew."""
+        twin, v = self._state(), self._x
+        speeds = self._variables.contact_motion(twin)[0] @ v
+        limits, period = twin.limits, self._variables.period
+        at = ConfigurationSpace(twin.model).position_of_velocity
+        after = np.where(at >= 0, twin.integrate(self.q, v, period)[at], 0.0)
+        speed = limits.velocity - np.abs(v)
+        position = np.minimum(limits.upper - after, after - limits.lower)
+        worst = np.minimum(speed, position)
+        joint = int(worst.argmin())
+        return MotionCertificate(
+            float(np.abs(speeds).max(initial=0.0)),
+            float(speed.min()),
+            float(position.min()),
+            velocity_names(twin)[joint] if worst[joint] < np.inf else "",
+        )
+
+    def __repr__(self) -> str:
+        return f"<VelocitySolution {self.status}, velocity {np.array2string(self.velocity, precision=2, threshold=8)}>"

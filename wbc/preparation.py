@@ -1,0 +1,43 @@
+"""What is looked at once, before the first tick: whether robot, stack and solver go together."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+from wbc.dynamics.base import Dynamics
+from wbc.errors import WbcError, WbcWarning, show, unknown_name
+from wbc.solvers import make_solver
+from wbc.stack import Stack
+
+
+def usable_solver(solver: str | Any) -> Any:  # noqa: ANN401  anything with a solve(levels)
+    """The solver of that name, or the object that was given, if it is one."""
+    found = make_solver(solver) if isinstance(solver, str) else solver
+    if not callable(getattr(found, "solve", None)):
+        raise WbcError(f"solver = {show(solver)} has no solve(levels)")
+    return found
+
+
+def check_tasks(robot: Dynamics, stack: Stack) -> None:
+    """Raises a `WbcError` where a contact or a task is for what the robot has not."""
+    for contact in stack.contacts:
+        for frame in (contact.frame, contact.on):
+            if frame is not None and frame not in robot.frames:
+                raise WbcError(f"contact {contact.name!r}: {unknown_name('frame', frame, robot.frames)}")
+    for task in stack:
+        task.check(robot, {contact.name: contact for contact in stack.contacts})
+
+
+def warn_of_ignored_inequalities(solver: object, stack: Stack, stacklevel: int = 3) -> None:
+    """Says once, by name, which inequalities the solver will not see."""
+    if not getattr(solver, "ignores_inequalities", False):
+        return
+    names = [task.name for task in stack if task.inequality or task.tolerance is not None]
+    if names:
+        warnings.warn(
+            f"{type(solver).__name__} ignores inequalities, so these tasks have no effect: {', '.join(names)}; "
+            "the certificate of each solution says what is violated",
+            WbcWarning,
+            stacklevel=stacklevel,
+        )
