@@ -5,7 +5,7 @@
 
 What is computed stands in the markers of the tests (`tests/equations.py`); what computes nothing (definitions, steps
 of a derivation) stands with the reason in `docs/equations_without_function.toml`. An equation that is in both, twice in
-one is an error; what is in neither is listed as not covered.
+one, or in neither is an error.
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ def without_function() -> dict[str, str]:
 
 
 def problems(rows: list[Row], nothing: dict[str, str]) -> list[str]:
-    """Equations that stand twice, in both lists, or that no seed has."""
+    """Equations that stand twice, in both lists, in none, or that no seed has."""
     found: list[str] = []
     tests: dict[str, str] = {}
     for row in rows:
@@ -121,13 +121,12 @@ def problems(rows: list[Row], nothing: dict[str, str]) -> list[str]:
         if place[0].isdigit() and place.rstrip("abcdefgh") not in NUMBERS[seed]:
             found.append(f"{row.number}, marked in {row.test}: {seed} has no such equation")
         tests[row.number] = row.test
+    known = {number.rstrip("abcdefgh") for number in tests} | nothing.keys()
+    for seed, places in NUMBERS.items():
+        left = [place for place in places if f"{seed} {place}" not in known]
+        if left:
+            found.append(f"{seed}: neither marked nor explained: {', '.join(left)}")
     return found
-
-
-def missing(seed: str, rows: list[Row], nothing: dict[str, str]) -> list[str]:
-    """The numbers of a seed that are neither marked nor explained."""
-    known = {row.number.rstrip("abcdefgh") for row in rows} | nothing.keys()
-    return [place for place in NUMBERS[seed] if f"{seed} {place}" not in known]
 
 
 def link(name: str) -> str:
@@ -159,9 +158,6 @@ def write(rows: list[Row], nothing: dict[str, str]) -> str:
         if reasons:
             parts += ["\nWithout a function:\n"]
             parts += [f"- {why}: {', '.join(numbers)}" for why, numbers in reasons.items()]
-        left = missing(seed, rows, nothing)
-        if left:
-            parts += [f"\nNot covered yet: {', '.join(left)}."]
     return "\n".join(parts) + "\n"
 
 

@@ -27,6 +27,7 @@ def test_an_equation_marked_twice_or_unknown_is_found() -> None:
     found = problems([one, other, Row("ETH 3.500", "none", ("wbc.load",), "tests/y.py::test")], {"ETH 3.90": "no"})
     assert any("ETH 3.90 is marked twice" in line and "test_1" in line and "test_2" in line for line in found)
     assert any("ETH 3.90 is marked in" in line and "too" in line for line in found)
+    assert any(line.startswith("ETH: neither marked nor explained: 2.1, ") for line in found)
     assert any("ETH 3.500" in line and "no such equation" in line for line in found)
 
 
