@@ -343,7 +343,11 @@ def test_a_fall_is_exit_code_1_and_keeps_the_log(tmp_path):
 @pytest.mark.skipif(sys.platform == "win32", reason="signals are others there")
 def test_ctrl_c_is_exit_code_130_and_keeps_the_log(tmp_path):
     command = [sys.executable, "-m", "wbc", "demo", "--realtime", "--no-video", "--out", str(tmp_path)]
-    started = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    before = signal.signal(signal.SIGINT, signal.SIG_DFL)  # inherited; in the background a shell has it ignored
+    try:
+        started = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    finally:
+        signal.signal(signal.SIGINT, before)
     log = tmp_path / "demo.log"
     for _ in range(600):
         if log.exists() and log.stat().st_size:

@@ -206,7 +206,12 @@ def test_a_fall_and_an_interruption_end_the_run_with_the_log() -> None:
 
     controller.reset()
     plant.reset()
-    log = run(controller, plant, 1.0, targets=stop)
+    # a process that a shell has started in the background ignores Ctrl-C
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        log = run(controller, plant, 1.0, targets=stop)
+    finally:
+        signal.signal(signal.SIGINT, before)
     assert log.ended == "interrupted"
     assert 50 <= len(log) <= 53
     plant.reset()
