@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from tasks.axes import AXES, picked
-from wbc.arrays import ArrayLike
+from wbc.arrays import Array, ArrayLike
 from wbc.dynamics import Dynamics
 from wbc.errors import WbcError, show
 from wbc.gains import Gains
@@ -15,7 +15,39 @@ from wbc.problem import Rows, Variables
 from wbc.target import Aimed, Moving, Target
 
 
-class CenterOfMass(Aimed):
+class OnCenterOfMass(Aimed):
+    """A task on the centre of mass: a position in the world, any of its axes."""
+
+    def __init__(
+        self,
+        target: ArrayLike | Moving | None,
+        axes: str | Iterable[str],
+        velocity: ArrayLike | None,
+        acceleration: ArrayLike | None,
+        name: str | None,
+        weight: float,
+        tolerance: ArrayLike | None,
+    ) -> None:
+        super().__init__("center of mass" if name is None else name, weight, tolerance)
+        self.axes = picked(axes, self.name, AXES[:3])
+        self._picked = ["xyz".index(axis) for axis in self.axes]
+        self._target = Target(target, ((3,),), 3, velocity, acceleration, self.name)
+
+    @property
+    def purpose(self) -> str:
+        """See `Task`."""
+        return f"{', '.join(self.axes)} of the center of mass {self._aim}"
+
+    def row_names(self, robot: Dynamics, variables: Variables) -> list[str]:
+        """See `Task`."""
+        return [f"{axis} of the center of mass" for axis in self.axes]
+
+    def error(self, robot: Dynamics, variables: Variables) -> Array:
+        """See `Task`; m."""
+        return (self._target.at(variables.time, robot.com)[0] - robot.com)[self._picked]
+
+
+class CenterOfMass(OnCenterOfMass):
     """The centre of mass goes to a point, or follows one.
 
     J v̇ = a* − J̇v with a* = acceleration + kd (velocity − ċ) + kp (target − c).
@@ -44,17 +76,9 @@ class CenterOfMass(Aimed):
         weight: float = 1.0,
         tolerance: ArrayLike | None = None,
     ) -> None:
-        super().__init__("center of mass" if name is None else name, weight, tolerance)
-        self.axes = picked(axes, self.name, AXES[:3])
-        self._picked = ["xyz".index(axis) for axis in self.axes]
+        super().__init__(target, axes, velocity, acceleration, name, weight, tolerance)
         self.gains = Gains.of(gains, Gains(2.0), self.name)
         self.gains.check(len(self.axes), self.name)
-        self._target = Target(target, ((3,),), 3, velocity, acceleration, self.name)
-
-    @property
-    def purpose(self) -> str:
-        """See `Task`."""
-        return f"{', '.join(self.axes)} of the center of mass {self._aim}"
 
     def rows(self, robot: Dynamics, variables: Variables) -> Rows:
         """See `Task`; a row an axis."""
@@ -64,10 +88,6 @@ class CenterOfMass(Aimed):
         if len(at) < 3:
             e, rate, rest, J = e[at], rate[at], rest[at], J[at]
         return Rows.equal(rest + self.gains.kd * rate + self.gains.kp * e, acceleration=J)
-
-    def row_names(self, robot: Dynamics, variables: Variables) -> list[str]:
-        """See `Task`."""
-        return [f"{axis} of the center of mass" for axis in self.axes]
 
 
 class CentroidalMomentum(Aimed):
@@ -116,6 +136,10 @@ class CentroidalMomentum(Aimed):
         A, at = robot.momentum_matrix[self._picked], self._picked
         b = (rate - robot.momentum_bias)[at] + self.gain * (wanted[at] - A.dot(robot.v))
         return Rows.equal(b, acceleration=A)
+
+    def error(self, robot: Dynamics, variables: Variables) -> Array:
+        """See `Task`; N s and N m s."""
+        return (self._target.at(variables.time, np.zeros(6))[0] - robot.momentum)[self._picked]
 
     def row_names(self, robot: Dynamics, variables: Variables) -> list[str]:
         """See `Task`."""

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 
 import numpy as np
 
-from wbc.arrays import ArrayLike, IntArray
+from wbc.arrays import Array, ArrayLike, IntArray
 from wbc.certificate import actuator_names, velocity_names
 from wbc.contact import Contact
 from wbc.dynamics import Dynamics
@@ -17,7 +17,7 @@ from wbc.target import Aimed, Moving, Target
 from wbc.task import Task
 
 
-class OnJoints(Task):
+class OnJoints(Aimed):
     """A task on joints with one coordinate: all that a motor drives, or those that are named."""
 
     def __init__(
@@ -49,10 +49,7 @@ class OnJoints(Task):
         self._q: IntArray = np.array([model.q_index[name] for name in self._names], dtype=np.intp)
         self.gains.check(len(chosen), self.name)
         self._found_for = model
-        self._prepare(len(chosen))
-
-    def _prepare(self, count: int) -> None:
-        """Called once the number of joints is known."""
+        self._target.fit(((len(chosen),),), len(chosen))
 
     def check(self, robot: Dynamics, contacts: Mapping[str, Contact]) -> None:
         """See `Task`."""
@@ -63,8 +60,19 @@ class OnJoints(Task):
         self._find(robot)
         return list(self._names)
 
+    def error(self, robot: Dynamics, variables: Variables) -> Array:
+        """See `Task`; rad or m."""
+        self._find(robot)
+        q = robot.q[self._q]
+        return self._target.at(variables.time, q)[0] - q
 
-class JointAcceleration(OnJoints, Aimed):
+    @property
+    def purpose(self) -> str:
+        """See `Task`."""
+        return f"{'all joints' if self.joints is None else ', '.join(self.joints)} {self._aim}"
+
+
+class JointAcceleration(OnJoints):
     """Joints go to a posture and hold it.
 
     q̈ = q̈* + kd (q̇* − q̇) + kp (q* − q) (ETH 3.76), for all actuated joints or those named.
@@ -96,14 +104,6 @@ class JointAcceleration(OnJoints, Aimed):
         name = "posture" if name is None else name
         super().__init__(joints, name, weight, tolerance, Gains.of(gains, Gains(2.0), name))
         self._target = Target(target, None, velocity=velocity, acceleration=acceleration, whose=self.name)
-
-    def _prepare(self, count: int) -> None:
-        self._target.fit(((count,),), count)
-
-    @property
-    def purpose(self) -> str:
-        """See `Task`."""
-        return f"{'all joints' if self.joints is None else ', '.join(self.joints)} {self._aim}"
 
     def rows(self, robot: Dynamics, variables: Variables) -> Rows:
         """See `Task`; a row a joint."""

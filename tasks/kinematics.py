@@ -7,7 +7,8 @@ from typing import Literal
 
 import numpy as np
 
-from tasks.axes import AXES, picked
+from tasks.axes import AXES
+from tasks.balance import OnCenterOfMass
 from tasks.frame import OnFrame
 from tasks.joints import OnJoints
 from tasks.limits import LimitedJoints
@@ -18,7 +19,7 @@ from wbc.dynamics import Dynamics
 from wbc.errors import number
 from wbc.gains import Gains
 from wbc.problem import Rows, Variables
-from wbc.target import Aimed, Moving, Target
+from wbc.target import Moving, Target
 from wbc.task import Task
 
 
@@ -72,7 +73,7 @@ class EndEffectorVelocity(OnFrame):
         return Rows.equal(wanted, velocity=self._turned(seen, seen.jacobian))
 
 
-class CenterOfMassVelocity(Aimed):
+class CenterOfMassVelocity(OnCenterOfMass):
     """The centre of mass goes to a point, or follows one.
 
     J v = ċ* + k (c* − c).
@@ -100,17 +101,9 @@ class CenterOfMassVelocity(Aimed):
         weight: float = 1.0,
         tolerance: ArrayLike | None = None,
     ) -> None:
-        super().__init__("center of mass" if name is None else name, weight, tolerance)
-        self.axes = picked(axes, self.name, AXES[:3])
-        self._picked = ["xyz".index(axis) for axis in self.axes]
+        super().__init__(target, axes, velocity, None, name, weight, tolerance)
         self._gain = Gains(kp=gain, kd=0.0)
         self._gain.check(len(self.axes), self.name)
-        self._target = Target(target, ((3,),), 3, velocity, None, self.name)
-
-    @property
-    def purpose(self) -> str:
-        """See `Task`."""
-        return f"{', '.join(self.axes)} of the center of mass {self._aim}"
 
     def rows(self, robot: Dynamics, variables: Variables) -> Rows:
         """See `Task`; a row an axis."""
@@ -119,12 +112,8 @@ class CenterOfMassVelocity(Aimed):
         b = velocity[at] + self._gain.kp * (wanted - robot.com)[at]
         return Rows.equal(b, velocity=robot.com_jacobian[at])
 
-    def row_names(self, robot: Dynamics, variables: Variables) -> list[str]:
-        """See `Task`."""
-        return [f"{axis} of the center of mass" for axis in self.axes]
 
-
-class JointVelocity(OnJoints, Aimed):
+class JointVelocity(OnJoints):
     """Joints go to a posture and hold it.
 
     q̇ = q̇* + k (q* − q), for all actuated joints or those named.
@@ -155,14 +144,6 @@ class JointVelocity(OnJoints, Aimed):
     ) -> None:
         super().__init__(joints, "posture" if name is None else name, weight, tolerance, Gains(kp=gain, kd=0.0))
         self._target = Target(target, None, velocity=velocity, whose=self.name)
-
-    def _prepare(self, count: int) -> None:
-        self._target.fit(((count,),), count)
-
-    @property
-    def purpose(self) -> str:
-        """See `Task`."""
-        return f"{'all joints' if self.joints is None else ', '.join(self.joints)} {self._aim}"
 
     def rows(self, robot: Dynamics, variables: Variables) -> Rows:
         """See `Task`; a row a joint."""

@@ -165,6 +165,10 @@ class Controller:
         solution.late = self.deadline is not None and ended - began > self.deadline
         return solution
 
+    def errors(self) -> dict[str, Array]:
+        """How far each task with a target is from it in the state of the last tick, by name: see `Task.error`."""
+        return self.stack.errors(self.robot, self._variables)
+
     def _borne(self) -> dict[str, float]:
         """The normal force of each contact at the last tick, N."""
         return {} if self._last is None else self._last.normal_forces

@@ -6,8 +6,11 @@ import math
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from wbc.arrays import Array
 from wbc.contact import Contact
+from wbc.dynamics.base import Dynamics
 from wbc.errors import WbcError, WbcWarning, number, show, unknown_name
+from wbc.problem import Variables
 from wbc.support import ROUNDING, Support
 from wbc.task import Task
 
@@ -143,6 +146,16 @@ class Stack:
         if found is None:
             raise unknown_name("task", name, self._named)
         return found
+
+    def errors(self, robot: Dynamics, variables: Variables) -> dict[str, Array]:
+        """How far each task with a target is from it, by name: see `Task.error`.
+
+        Args:
+            robot: updated.
+            variables: the time.
+        """
+        found = ((task.name, task.error(robot, variables)) for task in self)
+        return {name: error for name, error in found if error is not None}
 
     @property
     def names(self) -> tuple[str, ...]:

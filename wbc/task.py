@@ -78,6 +78,18 @@ class Task(ABC):
         """What each row is about: an axis, a joint, a contact. For explanations; need not be fast."""
         return [f"row {row}" for row in range(len(self.rows(robot, variables)))]
 
+    def error(self, robot: Dynamics, variables: Variables) -> Array | None:
+        """How far what it is about is from its target, desired − measured, in the axes of its rows, for logs.
+
+        Args:
+            robot: updated.
+            variables: the time.
+
+        Returns:
+            As many numbers in every state; None where the task has no target of that kind.
+        """
+        return None
+
     def check(  # noqa: B027  most tasks have nothing to check
         self, robot: Dynamics, contacts: Mapping[str, Contact]
     ) -> None:

@@ -32,6 +32,8 @@ def same(one: Log, other: Log, ticks: int | None = None) -> None:
         assert np.array_equal(getattr(one, name)[:ticks], getattr(other, name)[:ticks]), name
     assert one.status[:ticks] == other.status[:ticks]
     assert (one.robot, one.contacts, one.feet) == (other.robot, other.contacts, other.feet)
+    assert list(one.errors) == list(other.errors)
+    assert all(np.array_equal(one.errors[task][:ticks], other.errors[task][:ticks]) for task in one.errors)
 
 
 def test_reading_back_gives_the_same_numbers(tmp_path: Path) -> None:
@@ -42,6 +44,25 @@ def test_reading_back_gives_the_same_numbers(tmp_path: Path) -> None:
     same(log, back)
     assert back.ended == "finished"
     assert "50 optimal" in back.summary()
+
+
+def test_errors_of_tasks_are_told_by_name(tmp_path: Path) -> None:
+    controller, _ = standing("quadruped")
+    robot = controller.robot
+    goal = robot.model.nominal[:3] + np.array([0.02, 0.0, -0.01])
+
+    def target(t: float) -> np.ndarray:
+        pose = np.eye(4)
+        pose[:3, 3] = goal + np.array([0.0, t, 0.0])
+        return pose
+
+    controller.stack["base"].target = target
+    log = Scene(controller, make_plant(robot, "builtin"), 0.03).run(record=tmp_path / "run.log")
+    assert list(log.errors) == ["base", "posture"]
+    assert np.allclose(log.errors["base"][:, 1], goal[1] + log.time - log.q[:, 1], atol=1e-15)
+    assert np.allclose(log.errors["base"][:, [0, 2]], (goal - log.q[:, :3])[:, [0, 2]], atol=1e-15)
+    assert np.allclose(log.errors["posture"], log.q[0, 7:] - log.q[:, 7:], atol=1e-15)  # held as it was
+    same(log, read_log(tmp_path / "run.log"))
 
 
 @pytest.mark.parametrize("simulator", ["mujoco", "builtin"])

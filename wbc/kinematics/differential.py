@@ -172,7 +172,8 @@ class DifferentialKinematics:
                 solution = self.step(now, v, t)
                 costs = [level.cost for level in solution.levels]
                 status = STATUSES.index(solution.status)
-                recorder.add(np.r_[t, now, v, none, costs, np.inf, np.inf, status, solution.time.total], t)
+                row = np.r_[t, now, v, none, costs, np.inf, np.inf, status, solution.time.total]
+                recorder.add(row, t, self.stack.errors(robot, self._variables))
                 v = solution.velocity
                 now = robot.integrate(now, v, self.period)
                 if until is not None and until(t, solution):

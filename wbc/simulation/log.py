@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO
@@ -42,6 +43,7 @@ class Log:
         ended: "finished", "stopped", "interrupted", or what went wrong; empty if the file breaks off.
         true_q: configurations, as they were, shape (ticks, nq); those of `q` where the plant's sensors have no errors.
         true_v: velocities, as they were, shape (ticks, nv).
+        errors: desired − measured by task, in the axes of its rows, shape (ticks, rows): see `Task.error`.
     """
 
     robot: str
@@ -61,6 +63,7 @@ class Log:
     ended: str
     true_q: Array
     true_v: Array
+    errors: dict[str, Array]
 
     def __len__(self) -> int:
         return len(self.time)
@@ -103,20 +106,35 @@ class Recorder:
     _rows: list[Array] = field(default_factory=list)
     _file: BinaryIO | None = None
     _flushed: float = -np.inf
+    _errors: dict[str, int] | None = None
 
     def __post_init__(self) -> None:
         if self.path is None:
             return
-        names = {"robot": self.robot, "contacts": self.contacts, "feet": self.feet}
-        header = {**names, "sizes": self.sizes, "true": self.true}
         try:
             self._file = self.path.open("wb")
         except OSError as error:
             raise WbcError(f"can't write the log {show(str(self.path))}: {error.strerror}") from None
-        self._file.write(MAGIC + json.dumps(header).encode() + b"\n")
 
-    def add(self, row: Array, time: float) -> None:
-        """Takes one record; the file has all up to the last whole second."""
+    def _begin(self, errors: dict[str, int]) -> None:
+        """Writes the header, once it is known what a record has."""
+        self._errors = errors
+        if self._file is not None:
+            names = {"robot": self.robot, "contacts": self.contacts, "feet": self.feet}
+            header = {**names, "sizes": self.sizes, "true": self.true, "errors": errors}
+            self._file.write(MAGIC + json.dumps(header).encode() + b"\n")
+
+    def add(self, row: Array, time: float, errors: Mapping[str, Array]) -> None:
+        """Takes one record; the file has all up to the last whole second.
+
+        Args:
+            row: all but the errors.
+            time: s.
+            errors: by task, the same tasks each time.
+        """
+        if self._errors is None:
+            self._begin({name: len(error) for name, error in errors.items()})
+        row = np.concatenate([row, *errors.values()])
         self._rows.append(row)
         if self._file is not None:
             self._file.write(row.tobytes())
@@ -126,17 +144,20 @@ class Recorder:
 
     def close(self, ended: str) -> Log:
         """Ends the file with a word on how the run ended, and gives the log."""
+        if self._errors is None:
+            self._begin({})
+        errors = self._errors or {}
         if self._file is not None:
             self._file.write(b"\nended: " + ended.encode())
             self._file.close()
-        width = _width(self.sizes, len(self.contacts), len(self.feet), self.true)
+        width = _width(self.sizes, len(self.contacts), len(self.feet), self.true, errors)
         rows = np.array(self._rows).reshape(-1, width)
-        return _unpack(self.robot, self.contacts, self.feet, self.sizes, self.true, rows, ended)
+        return _unpack(self.robot, self.contacts, self.feet, self.sizes, self.true, errors, rows, ended)
 
 
-def _width(sizes: tuple[int, int, int, int], contacts: int, feet: int, true: bool) -> int:
+def _width(sizes: tuple[int, int, int, int], contacts: int, feet: int, true: bool, errors: Mapping[str, int]) -> int:
     """Of a record, numbers."""
-    return sum(sizes) + 3 * (contacts + feet) + 5 + (sizes[0] + sizes[1] if true else 0)
+    return sum(sizes) + 3 * (contacts + feet) + 5 + (sizes[0] + sizes[1] if true else 0) + sum(errors.values())
 
 
 def _unpack(
@@ -145,12 +166,13 @@ def _unpack(
     feet: tuple[str, ...],
     sizes: tuple[int, int, int, int],
     true: bool,
+    errors: Mapping[str, int],
     rows: Array,
     ended: str,
 ) -> Log:
     nq, nv, na, levels = sizes
     lengths = [1, nq, nv, na, 3 * len(contacts), 3 * len(feet), levels, 1, 1, 1, 1, *([nq, nv] if true else [])]
-    parts = np.split(rows, np.cumsum(lengths)[:-1], axis=1)
+    parts = np.split(rows, np.cumsum([*lengths, *errors.values()])[:-1], axis=1)
     return Log(
         robot,
         contacts,
@@ -169,6 +191,7 @@ def _unpack(
         ended,
         parts[11] if true else parts[1].copy(),
         parts[12] if true else parts[2].copy(),
+        dict(zip(errors, parts[len(lengths) :], strict=True)),
     )
 
 
@@ -194,16 +217,17 @@ def read_log(path: str | Path) -> Log:
         header = json.loads(data[len(MAGIC) : line_end])
         sizes, true = tuple(int(size) for size in header["sizes"]), bool(header.get("true", False))
         contacts, feet = tuple(map(str, header["contacts"])), tuple(map(str, header["feet"]))
+        errors = {str(name): int(count) for name, count in header.get("errors", {}).items()}
         nq, nv, na, levels = sizes
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise WbcError(f"the log {show(str(path))} is damaged: its header can't be read ({error})") from None
     body, ended = data[line_end + 1 :], ""
     mark = body.rfind(b"\nended: ")
-    record = 8 * _width((nq, nv, na, levels), len(contacts), len(feet), true)
+    record = 8 * _width((nq, nv, na, levels), len(contacts), len(feet), true, errors)
     if mark >= 0 and mark % record == 0:
         body, ended = body[:mark], body[mark + 8 :].decode(errors="replace")
     rows = np.frombuffer(body[: len(body) // record * record]).reshape(-1, record // 8).copy()
     status = 1 + nq + nv + na + 3 * (len(contacts) + len(feet)) + levels + 2
     if len(rows) and not np.isin(rows[:, status], range(len(STATUSES))).all():
         raise WbcError(f"the log {show(str(path))} is damaged: a record has no status")
-    return _unpack(str(header["robot"]), contacts, feet, (nq, nv, na, levels), true, rows, ended)
+    return _unpack(str(header["robot"]), contacts, feet, (nq, nv, na, levels), true, errors, rows, ended)

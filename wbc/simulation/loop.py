@@ -108,7 +108,7 @@ def run(
                 plant.apply(solution.torque)
                 _push(plant, pushes, now)
                 row = _row(now, q, v, solution, measured, contacts, taken)
-                recorder.add(np.concatenate([row, *true]) if knows else row, now)
+                recorder.add(np.concatenate([row, *true]) if knows else row, now, controller.errors())
                 measured = _advance(plant, steps)
                 if progress is not None:
                     progress((tick + 1) / ticks)
