@@ -70,10 +70,10 @@ class Collector:
         self.rows = list(rows)
 
 
-def collect() -> list[Row]:
+def collect(tests: Path = ROOT / "tests") -> list[Row]:
     """All marked equations; leaves with a word if a test can't be collected."""
     collector, said = Collector(), io.StringIO()
-    options = ["--collect-only", "-qq", "-p", "no:cacheprovider", "-m", "", "--rootdir", str(ROOT), str(ROOT / "tests")]
+    options = ["--collect-only", "-qq", "-p", "no:cacheprovider", "-m", "", "--rootdir", str(ROOT), str(tests)]
     with contextlib.redirect_stdout(said):
         code = pytest.main(options, plugins=[collector])
     if code != pytest.ExitCode.OK:
@@ -172,7 +172,7 @@ def main() -> None:
         TABLE.write_text(text, encoding="utf-8")
         print(f"{len(rows)} equations in {TABLE.relative_to(ROOT)}")
     elif not TABLE.is_file() or TABLE.read_text(encoding="utf-8") != text:
-        sys.exit(f"{TABLE.relative_to(ROOT)} is out of date: python scripts/make_equation_table.py")
+        sys.exit(f"docs/{TABLE.name} is out of date: python scripts/make_equation_table.py")
 
 
 if __name__ == "__main__":

@@ -22,6 +22,50 @@ def test_the_table_is_up_to_date() -> None:
     assert checked.returncode == 0, checked.stderr[-2000:]
 
 
+def run(code: str) -> subprocess.CompletedProcess[str]:
+    """Code in a process of its own, where the script can be imported."""
+    begin = f"import sys\nfrom pathlib import Path\nsys.path.insert(0, {str(SCRIPT.parent)!r})\n"
+    begin += "import make_equation_table as table\n"
+    return subprocess.run([sys.executable, "-c", begin + code], capture_output=True, text=True)
+
+
+def test_a_table_that_is_out_of_date_is_found(tmp_path: Path) -> None:
+    text, page = (SCRIPT.parents[1] / "docs" / "equations.md").read_text(encoding="utf-8"), tmp_path / "equations.md"
+    for written, code in ((text, 0), (text.replace("| 3.90 |", "| 3.91 |"), 1), (None, 1)):
+        page.unlink(missing_ok=True)
+        if written is not None:
+            page.write_text(written, encoding="utf-8")
+        checked = run(f"table.TABLE = Path({str(page)!r})\nsys.argv = ['table', '--check']\ntable.main()")
+        assert checked.returncode == code, checked.stderr[-2000:]
+        assert ("docs/equations.md is out of date" in checked.stderr) == bool(code)
+
+
+@pytest.mark.parametrize(
+    ("function", "words"),
+    [
+        ("so3.exp", None),
+        ("so3.vanished", "no attribute 'vanished'"),
+        ("so3._polynomial", "is not public"),
+        ("so3.np.cross", "is not of wbc or tasks"),
+    ],
+)
+def test_a_function_that_vanished_is_found(function: str, words: str | None, tmp_path: Path) -> None:
+    marked = "from tests.equations import equation\nfrom wbc.geometry import so3\n\n\n"
+    marked += f'@equation("ETH 2.25", "active rotation", {function})\ndef test_it() -> None:\n    pass\n'
+    (tmp_path / "test_marked.py").write_text(marked, encoding="utf-8")
+    found = run(f"print(table.collect(Path({str(tmp_path)!r})))")
+    if words is None:
+        assert "functions=('wbc.geometry.so3.exp',)" in found.stdout
+    else:
+        assert found.returncode == 1
+        assert words in found.stderr and "is a marked function gone?" in found.stderr
+
+
+def test_a_test_that_vanished_is_found() -> None:
+    found = problems([], {})
+    assert any(line.startswith("From: neither marked nor explained: 1, 2, ") for line in found)
+
+
 def test_an_equation_marked_twice_or_unknown_is_found() -> None:
     one, other = (Row("ETH 3.90", "a torque", ("wbc.load",), f"tests/test_x.py::test_{n}") for n in (1, 2))
     found = problems([one, other, Row("ETH 3.500", "none", ("wbc.load",), "tests/y.py::test")], {"ETH 3.90": "no"})

@@ -103,7 +103,7 @@ def reach(robot, rng, scale: float = 3.0):
 
 @pytest.mark.parametrize("seed", range(3))
 @equation("ETH 3.90", "torque of end-effector motion", classical.TaskSpaceControl)
-@equation("ETH 3.93", "the same, begun anew", classical.TaskSpaceControl)
+@equation("ETH 3.93", "torque of end-effector motion, again", classical.TaskSpaceControl)
 def test_task_space_control_is_the_printed_law_and_the_operational_space_solver(seed: int) -> None:
     robot, rng = state("arm", seed)
     wanted, motion = reach(robot, rng)
@@ -120,7 +120,7 @@ def test_task_space_control_is_the_printed_law_and_the_operational_space_solver(
 
 
 @pytest.mark.parametrize("seed", range(2))
-@equation("ETH 3.94", "with the inverse of J spelled out", classical.TaskSpace.project)
+@equation("ETH 3.94", "end-effector torque by J's inverse", classical.TaskSpace.project)
 @equation("ETH 3.95", "task-space control with b and g", classical.TaskSpaceControl)
 @equation("ETH 3.96", "task-space control, short", classical.TaskSpaceControl)
 def test_with_a_posture_all_of_gravity_is_compensated_and_the_tool_does_not_notice(seed: int) -> None:

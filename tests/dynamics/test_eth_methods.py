@@ -290,7 +290,7 @@ def test_points_of_moving_bodies(robot: Robot, backend: str) -> None:
 @ROBOTS
 @equation("ETH 3.39", "momentum rates of a body", Dynamics.jacobian_derivative)
 @equation("ETH 3.41", "bodies projected to coordinates", Dynamics.inverse_dynamics)
-@equation("ETH 3.42", "the same, with accelerations in it", Dynamics.inverse_dynamics)
+@equation("ETH 3.42", "bodies projected, by accelerations", Dynamics.inverse_dynamics)
 @equation("ETH 3.43", "mass matrix, projected", projected_newton_euler, Dynamics.mass_matrix)
 @equation("ETH 3.44", "Coriolis force, projected", projected_newton_euler, Dynamics.bias)
 @equation("ETH 3.45", "gravity, projected", projected_newton_euler, Dynamics.gravity_force)

@@ -16,7 +16,7 @@ from wbc.model import packaged_path
 @equation("Kindr 9", "position on a floating base", Dynamics.pose)
 @equation("Kindr 10", "velocity on a floating base", Dynamics.jacobian)
 @equation("Kindr 11", "orientation on a floating base", Dynamics.pose)
-@equation("Kindr 12", "its rate", Dynamics.jacobian)
+@equation("Kindr 12", "rate of orientation, floating base", Dynamics.jacobian)
 @equation("Kindr 13", "angular velocity, floating base", Dynamics.jacobian)
 @equation("Kindr 14", "Jacobian of a floating base", Dynamics.jacobian)
 @pytest.mark.parametrize("name", ["quadruped", "humanoid"])
@@ -49,7 +49,12 @@ def test_jacobian_of_a_floating_base(name: str) -> None:
         assert np.allclose((turned[0] - turned[1]) / (2 * step), of_base + in_base, atol=1e-8)  # (12)
 
 
-@equation("Kindr projected Newton-Euler equations", "M, g and f", projected_newton_euler, Dynamics.generalized_force)
+@equation(
+    "Kindr projected Newton-Euler equations",
+    "M, g and f by sums over bodies",
+    projected_newton_euler,
+    Dynamics.generalized_force,
+)
 @pytest.mark.parametrize("name", ["arm", "quadruped", "humanoid"])
 def test_projected_newton_euler_equations(name: str) -> None:
     robot, rng = wbc.load(name, "numpy"), np.random.default_rng(1)

@@ -63,14 +63,14 @@ def with_points(robot: Dynamics) -> tuple[tuple[str, ...], np.ndarray]:
 
 @equation("Liu-Jain 5", "inertial force by momentum", Dynamics.points)
 @equation("Liu-Jain 9", "inertial force by energy", Dynamics.kinetic_energy)
-@equation("Liu-Jain 11", "the same in short", Dynamics.kinetic_energy)
+@equation("Liu-Jain 11", "inertial force by each point's energy", Dynamics.kinetic_energy)
 @equation("Liu-Jain 1", "points by generalized coordinates", Dynamics.points)
 @equation("Liu-Jain 2", "virtual displacement of a point", Dynamics.points)
 @equation("Liu-Jain 3", "virtual work, generalized force", Dynamics.generalized_force)
 @equation("Liu-Jain 4", "d'Alembert's principle", Dynamics.inverse_dynamics)
 @equation("Liu-Jain 6", "velocity of a point", Dynamics.points)
-@equation("Liu-Jain 7", "its slope with the rates", Dynamics.points)
-@equation("Liu-Jain 8", "its slope with the coordinates", Dynamics.jacobian_derivative)
+@equation("Liu-Jain 7", "velocity's slope with the rates", Dynamics.points)
+@equation("Liu-Jain 8", "velocity's slope with the coordinates", Dynamics.jacobian_derivative)
 @equation("Liu-Jain 10", "kinetic energy of points", Dynamics.kinetic_energy)
 @equation("Liu-Jain 13", "Lagrange's equation", Dynamics.inverse_dynamics)
 @equation("Liu-Jain 14", "equations of motion", Dynamics.inverse_dynamics)
@@ -160,7 +160,7 @@ def one_body() -> Dynamics:
 @equation("Liu-Jain 23", "Euler's equation", Dynamics.inverse_dynamics)
 @equation("Liu-Jain 24", "Newton–Euler equations", Dynamics.inverse_dynamics)
 @equation("Liu-Jain 26", "kinetic energy of a body", Dynamics.kinetic_energy)
-@equation("Liu-Jain 27", "the same with one matrix", inertia.spatial)
+@equation("Liu-Jain 27", "kinetic energy by one inertia matrix", inertia.spatial)
 def test_newton_and_euler() -> None:
     robot, rng = one_body(), np.random.default_rng(1)
     names, masses = with_points(robot)
@@ -191,9 +191,9 @@ def test_newton_and_euler() -> None:
 
 
 @equation("Liu-Jain 33", "energy's slope with the rates", VelocityChange.equations)
-@equation("Liu-Jain 34", "its rate", VelocityChange.equations)
+@equation("Liu-Jain 34", "rate of energy's slope with rates", VelocityChange.equations)
 @equation("Liu-Jain 35", "energy's slope with the coordinates", VelocityChange.equations)
-@equation("Liu-Jain 36", "their difference", VelocityChange.equations)
+@equation("Liu-Jain 36", "difference of energy's slopes", VelocityChange.equations)
 @equation("Liu-Jain 40", "linear velocity's axes commute", com_jacobian, VelocityChange.jacobian)
 @equation("Liu-Jain 41", "angular velocity's axes don't", com_jacobian, VelocityChange.jacobian)
 @equation("Liu-Jain 44", "Lagrange's equation, one coordinate", VelocityChange.equations)
@@ -201,7 +201,7 @@ def test_newton_and_euler() -> None:
 @equation("Liu-Jain 28", "linear velocity in coordinates", com_jacobian, VelocityChange.jacobian)
 @equation("Liu-Jain 29", "axes of the coordinates", com_jacobian, VelocityChange.jacobian)
 @equation("Liu-Jain 30", "angular velocity in coordinates", com_jacobian, VelocityChange.jacobian)
-@equation("Liu-Jain 31", "both", com_jacobian, VelocityChange.jacobian)
+@equation("Liu-Jain 31", "velocity of a body in coordinates", com_jacobian, VelocityChange.jacobian)
 @equation("Liu-Jain 32", "kinetic energy in coordinates", VelocityChange.equations)
 @equation("Liu-Jain 37", "energy's slope: turning inertia", projected_newton_euler)
 @equation("Liu-Jain 38", "energy's slope: its coordinates", projected_newton_euler)
@@ -303,7 +303,9 @@ def lagrange(robot: Dynamics, coordinates: Coordinates, x, rates, second) -> np.
 
 
 @equation("Liu-Jain 59", "Lagrange's equations of a robot", VelocityChange.equations)
-@equation("Kindr transformation of equations of motion", "to other velocities", VelocityChange.equations)
+@equation(
+    "Kindr transformation of equations of motion", "equations of motion in other velocities", VelocityChange.equations
+)
 @pytest.mark.parametrize("robot", PACKAGED, ids=lambda robot: robot.name)
 def test_energies_give_the_equations_of_motion(robot: Robot) -> None:
     ours = wbc.load(robot.name, "numpy")
@@ -369,7 +371,7 @@ def test_coordinates_refuse_what_they_cannot_do() -> None:
 @equation("Liu-Jain 53", "rotation by an exponential map", so3.exp)
 @equation("Liu-Jain 54", "Jacobian of the exponential map", so3.exp_jacobian)
 @equation("Liu-Jain 55", "the rotation for small angles", so3.exp)
-@equation("Liu-Jain 56", "its Jacobian for small angles", so3.exp_jacobian)
+@equation("Liu-Jain 56", "exponential map's Jacobian, small angles", so3.exp_jacobian)
 def test_a_joint_by_an_exponential_map() -> None:
     robot = wbc.load(Model("ball", [Body("b", 1.0)], [Joint("j", "spherical", "world", "b")]), "numpy")
     coordinates = Coordinates(robot.model)

@@ -111,7 +111,7 @@ def test_every_backend_says_the_same(backend: str, representation: str) -> None:
             assert_close(part, same, 1e-9)
 
 
-@equation("TS 83", "the same, unforced", VelocityChange.equations)
+@equation("TS 83", "equations of motion, unforced", VelocityChange.equations)
 @robots
 @representations
 def test_energy_power_and_forces(robot: Robot, representation: str) -> None:
@@ -177,7 +177,7 @@ def _momentum(ours: Dynamics, representation: str) -> np.ndarray:
 
 
 @equation("TS 70", "pose of a frame", Dynamics.pose)
-@equation("TS 71", "its change with the configuration", Dynamics.jacobian)
+@equation("TS 71", "a pose's change with the configuration", Dynamics.jacobian)
 @equation("TS 72", "left displacement of a frame", pose.log6)
 @equation("TS 73", "left displacement of the base", pose.exp6)
 @equation("TS 74", "doubly left-trivialised Jacobian", VelocityChange.jacobian)

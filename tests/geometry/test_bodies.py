@@ -119,11 +119,12 @@ def test_a_twist_in_any_frame(T_a_b, T_c_a, V):
     in_a, in_c = twist.transform(T_a_b) @ V, twist.transform(T_c_a @ T_a_b) @ V
     close(in_c, twist.transform(T_c_a) @ in_a, 1e-11)
     close(in_c[3:], T_c_a[:3, :3] @ in_a[3:], 1e-13)
+    close(in_c[3:], T_c_a[:3, :3] @ T_a_b[:3, :3] @ V[3:], 1e-13)
 
 
 @equation("TS 29", "adjoint action of a pose", twist.transform)
 @equation("TS 30", "adjoint action on a twist", twist.transform)
-@equation("TS 31", "it gives the right twist", twist.transform)
+@equation("TS 31", "right twist by the adjoint action", twist.transform)
 @equation("TS 58", "wrench in another frame", wrench.transform)
 @equation("TS 60", "power is the same everywhere", wrench.power)
 @equation("TS 64", "wrench transform as dual adjoint", wrench.transform)
@@ -155,7 +156,7 @@ def test_left_right_and_mixed(space, T):
 @equation("TS 39", "cross product of twists anticommutes", twist.cross)
 @equation("TS 40", "a twist crossed with itself", twist.cross)
 @equation("TS 41", "cross product in another frame", twist.cross)
-@equation("TS 43", "the same as Ad, ad", twist.cross)
+@equation("TS 43", "Ad and ad change places", twist.cross)
 @equation("TS 63", "dual cross product, other frame", wrench.cross)
 @equation("TS 65", "dual cross product as ad*", wrench.cross)
 @given(poses, sixes, sixes, sixes)
@@ -184,9 +185,9 @@ def test_cross_products_as_printed():
 
 
 @equation("TS 37", "rate of the twist transform", twist.cross)
-@equation("TS 42", "the same as Ad, ad", twist.cross)
+@equation("TS 42", "rate of Ad by ad", twist.cross)
 @equation("TS 61", "rate of the wrench transform", wrench.cross)
-@equation("TS 66", "the same as Ad*, ad*", wrench.cross)
+@equation("TS 66", "rate of Ad* by ad*", wrench.cross)
 @given(motions)
 @few
 def test_derivatives_of_the_transforms(motion):
@@ -212,8 +213,8 @@ slow_motions = st.builds(
 @equation("TS 45", "apparent acceleration from left", acceleration.left_to_apparent)
 @equation("TS 47", "intrinsic acceleration", acceleration.left_to_intrinsic)
 @equation("TS 49", "intrinsic from apparent acceleration", acceleration.apparent_to_intrinsic)
-@equation("TS 50", "its linear part", acceleration.apparent_to_intrinsic)
-@equation("TS 51", "its angular part", acceleration.apparent_to_intrinsic)
+@equation("TS 50", "intrinsic acceleration, linear part", acceleration.apparent_to_intrinsic)
+@equation("TS 51", "intrinsic acceleration, angular part", acceleration.apparent_to_intrinsic)
 @equation("TS 56", "apparent acceleration by Ad, ad", acceleration.left_to_apparent)
 @equation("TS 85", "Featherstone's acceleration", acceleration.left_to_intrinsic)
 @given(slow_motions, slow_motions)
@@ -237,8 +238,8 @@ def test_accelerations_in_a_moving_frame(body, frame):
 @equation("TS 46", "right acceleration from left", acceleration.left_to_intrinsic)
 @equation("TS 52", "classical acceleration", acceleration.left_to_classical)
 @equation("TS 53", "classical from intrinsic acceleration", acceleration.intrinsic_to_classical)
-@equation("TS 54", "its linear part", acceleration.intrinsic_to_classical)
-@equation("TS 55", "its angular part", acceleration.intrinsic_to_classical)
+@equation("TS 54", "classical acceleration, linear part", acceleration.intrinsic_to_classical)
+@equation("TS 55", "classical acceleration, angular part", acceleration.intrinsic_to_classical)
 @equation("TS 86", "left acceleration from right", acceleration.left_to_intrinsic)
 @given(slow_motions)
 @few

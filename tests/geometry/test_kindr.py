@@ -86,8 +86,13 @@ def test_quaternion_algebra():
     close(quaternion.multiply(Q, quaternion.inverse(Q)), [1, 0, 0, 0], 1e-15)
 
 
-@equation("Kindr quaternion and angle-axis", "both ways", angle_axis.to_quaternion, angle_axis.from_quaternion)
-@equation("Kindr quaternion to rotation matrix", "and to its inverse", quaternion.to_matrix)
+@equation(
+    "Kindr quaternion and angle-axis",
+    "quaternion from angle-axis and back",
+    angle_axis.to_quaternion,
+    angle_axis.from_quaternion,
+)
+@equation("Kindr quaternion to rotation matrix", "rotation matrix and its inverse", quaternion.to_matrix)
 def test_quaternion_conversions():
     close(angle_axis.to_quaternion([ANGLE, *AXIS]), Q, 1e-15)
     close(angle_axis.from_quaternion(Q), [2 * np.arccos(Q[0]), *(Q[1:] / np.linalg.norm(Q[1:]))], 1e-15)
@@ -141,7 +146,7 @@ def test_linear_velocity(r, phi, r_rate, phi_rate, arm, arm_rate):
 
 
 @equation("Kindr angular velocity", "frames, inverse and composition", rotation_vector.rates_to_angular_velocity)
-@equation("Kindr rotation matrix rates", "of a rotation matrix", so3.skew)
+@equation("Kindr rotation matrix rates", "angular velocity by rotation matrix rates", so3.skew)
 @given(moderate_vectors, vectors, moderate_vectors, vectors)
 @few
 def test_angular_velocity(a, a_rate, b, b_rate):
@@ -160,7 +165,7 @@ def test_angular_velocity(a, a_rate, b, b_rate):
     close(whole, C_BD(0).T @ in_B + of_D, 1e-8)
 
 
-@equation("Kindr derivatives", "of rotations, by box minus", so3.exp_jacobian, so3.exp_jacobian_inverse)
+@equation("Kindr derivatives", "derivatives of rotations, by box minus", so3.exp_jacobian, so3.exp_jacobian_inverse)
 @given(moderate_vectors, moderate_vectors, vectors, vectors)
 @few
 def test_derivatives_of_rotations(a, b, direction, r):
@@ -179,7 +184,7 @@ def test_derivatives_of_rotations(a, b, direction, r):
     close(derivative(lambda e: so3.boxminus(turned(A, e).T, A.T)), -in_body)  # Φ̇_BI = −ω_B
 
 
-@equation("Kindr jacobian of the exponential map", "Γ", so3.exp_jacobian)
+@equation("Kindr jacobian of the exponential map", "Γ, for large and small vectors", so3.exp_jacobian)
 def test_jacobian_of_the_exponential_map():
     v, S = ANGLE * AXIS, so3.skew(ANGLE * AXIS)
     printed = np.eye(3) + (1 - np.cos(ANGLE)) * S / ANGLE**2 + (ANGLE - np.sin(ANGLE)) * S @ S / ANGLE**3
@@ -188,8 +193,10 @@ def test_jacobian_of_the_exponential_map():
 
 
 @equation("Kindr quaternion rates", "H, H̄ and angular velocity", quaternion.rates_to_angular_velocity)
-@equation("Kindr angle-axis rates", "and angular velocity", angle_axis.rates_to_angular_velocity)
-@equation("Kindr rotation vector rates", "and angular velocity", rotation_vector.rates_to_angular_velocity)
+@equation("Kindr angle-axis rates", "angular velocity by angle and axis", angle_axis.rates_to_angular_velocity)
+@equation(
+    "Kindr rotation vector rates", "angular velocity by rotation vector", rotation_vector.rates_to_angular_velocity
+)
 def test_rates_and_angular_velocity():
     w, x, y, z = Q
     for frame, sign in (("world", 1), ("body", -1)):

@@ -19,13 +19,15 @@ def entry(i, j):
     return R[i - 1, j - 1]
 
 
+@equation("ETH 2.6", "position by cylindrical coordinates", position.cylindrical_to_cartesian)
 @equation("ETH 2.13", "velocity by cylindrical rates", position.cylindrical_rates_to_velocity)
 @equation("ETH 2.14", "cylindrical rates by velocity", position.velocity_to_cylindrical_rates)
 @equation("ETH 2.15", "map of cylindrical rates", position.cylindrical_rates_to_velocity)
 def test_cylindrical_maps():
-    rho, theta, _ = chi = [1.3, 2.1, -0.4]
+    rho, theta, z = chi = [1.3, 2.1, -0.4]
     rho_dot, theta_dot, z_dot = rates = [0.3, -0.7, 0.2]
     c, s = np.cos(theta), np.sin(theta)
+    close(position.cylindrical_to_cartesian(chi), [rho * c, rho * s, z], 1e-15)
     velocity = [rho_dot * c - rho * theta_dot * s, rho_dot * s + rho * theta_dot * c, z_dot]
     E = position.cylindrical_rates_to_velocity(chi)
     close(E @ rates, velocity, 1e-15)
@@ -35,11 +37,13 @@ def test_cylindrical_maps():
     close(inverse @ velocity, rates, 1e-15)
 
 
+@equation("ETH 2.8", "position by spherical coordinates", position.spherical_to_cartesian)
 @equation("ETH 2.16", "map of spherical rates", position.spherical_rates_to_velocity)
 @equation("ETH 2.17", "spherical rates by velocity", position.velocity_to_spherical_rates)
 def test_spherical_maps():
     r, theta, phi = chi = [1.3, 2.1, 0.7]
     ct, st, cp, sp = np.cos(theta), np.sin(theta), np.cos(phi), np.sin(phi)
+    close(position.spherical_to_cartesian(chi), [r * ct * sp, r * st * sp, r * cp], 1e-15)
     printed = [[ct * sp, -r * sp * st, r * cp * ct], [sp * st, r * ct * sp, r * cp * st], [cp, 0, -r * sp]]
     close(position.spherical_rates_to_velocity(chi), printed, 1e-15)
     printed = [[ct * sp, sp * st, cp], [-st / (r * sp), ct / (r * sp), 0], [cp * ct / r, cp * st / r, -sp / r]]
@@ -175,7 +179,7 @@ def test_quaternion_products():
 @equation("ETH 2.72", "angular velocity of a matrix", so3.exp_jacobian)
 @equation("ETH 2.73", "matrix of the cross product", so3.skew)
 @equation("ETH 2.74", "angular velocity in the body", rotation_vector.rates_to_angular_velocity)
-@equation("ETH 2.75", "its matrix in the body", so3.skew)
+@equation("ETH 2.75", "angular velocity's matrix in the body", so3.skew)
 @given(moderate_vectors, vectors)
 @few
 def test_angular_velocity(phi, rate):

@@ -214,8 +214,6 @@ def test_angle_axis_rates(frame):
 
 @equation("ETH 2.94", "angular velocity by quaternion rates", quaternion.rates_to_angular_velocity)
 @equation("ETH 2.95", "quaternion rates by angular velocity", quaternion.angular_velocity_to_rates)
-@equation("ETH 2.98", "map of quaternion rates", quaternion.rates_to_angular_velocity)
-@equation("ETH 2.99", "inverse map of quaternion rates", quaternion.angular_velocity_to_rates)
 @frames
 def test_quaternion_rates(frame):
     @given(axes, long_angles, st.tuples(*[numbers(-2, 2)] * 4).map(np.array))

@@ -32,8 +32,6 @@ def test_round_trips_also_on_the_axis_and_at_the_origin(r):
         assert cylindrical[1] == spherical[1] == 0
 
 
-@equation("ETH 2.6", "position by cylindrical coordinates", position.cylindrical_to_cartesian)
-@equation("ETH 2.8", "position by spherical coordinates", position.spherical_to_cartesian)
 def test_by_hand():
     """ETH (2.6), (2.8)."""
     close(position.cylindrical_to_cartesian([2, PI / 2, 3]), [0, 2, 3], 1e-15)

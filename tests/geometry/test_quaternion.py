@@ -129,11 +129,18 @@ def test_rate_matrices(phi, omega):
 
 @equation("ETH 2.96", "H of a quaternion", quat.rate_matrix)
 @equation("ETH 2.97", "H, entry by entry", quat.rate_matrix)
+@equation("ETH 2.98", "map of quaternion rates", quat.rates_to_angular_velocity)
+@equation("ETH 2.99", "inverse map of quaternion rates", quat.angular_velocity_to_rates)
 def test_rate_matrix_as_printed():
     """ETH (2.97) and Kindr's H̄ with q = (10, 1, 2, 3), scaled: the entries can be told apart."""
     q = [10, 1, 2, 3]
     close(quat.rate_matrix(q), [[-1, 10, -3, 2], [-2, 3, 10, -1], [-3, -2, 1, 10]], 0)
+    close(quat.rate_matrix(q), np.column_stack([[-1, -2, -3], so3.skew([1, 2, 3]) + 10 * np.eye(3)]), 0)  # (2.96)
     close(quat.rate_matrix(q, "body"), [[-1, 10, 3, -2], [-2, -3, 10, 1], [-3, 2, -1, 10]], 0)
+    w, x, y, z = unit = np.array(q) / np.linalg.norm(q)
+    H = np.array([[-x, w, -z, y], [-y, z, w, -x], [-z, -y, x, w]])
+    close(quat.rates_to_angular_velocity(unit), 2 * H, 1e-15)  # (2.98)
+    close(quat.angular_velocity_to_rates(unit), H.T / 2, 1e-15)  # (2.99)
 
 
 @given(long_rotation_vectors, moderate_vectors, numbers(-0.9, 0.9))

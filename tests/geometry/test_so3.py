@@ -199,6 +199,11 @@ def test_elementary_rotations(angle):
 @equation("ETH 2.23", "rotation matrices are orthogonal", so3.is_rotation)
 def test_is_rotation():
     assert so3.is_rotation(np.stack([I3, so3.exp([1.0, 2.0, 3.0])]))
+    R = so3.exp([0.4, -0.7, 1.1])
+    assert np.allclose(R.T @ R, I3, atol=1e-15)
+    assert so3.is_rotation(R)
+    assert not so3.is_rotation(R @ np.diag([2.0, 0.5, 1.0]))  # volume is kept, lengths are not
+    assert not so3.is_rotation(R @ (I3 + 1e-6 * np.eye(3, k=1)))  # nor right angles
     assert not so3.is_rotation(-I3)
     assert not so3.is_rotation(np.stack([I3, I3 + 1e-6]))
     assert so3.is_rotation(I3 + 1e-6, tolerance=1e-5)

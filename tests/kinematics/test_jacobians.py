@@ -74,6 +74,7 @@ def test_the_geometric_jacobian_is_e_times_the_analytical_one(position, rotation
         assert np.allclose(E @ kinematics.twist_to_rates(chi, position, rotation), np.eye(6), atol=1e-9)
 
 
+@equation("ETH 2.12", "Cartesian rates are the velocity", kinematics.rates_to_twist, kinematics.twist_to_rates)
 @equation("ETH 2.191", "twist from rates of coordinates", kinematics.rates_to_twist)
 def test_e_is_made_of_that_of_the_position_and_that_of_the_rotation() -> None:
     robot = moving("arm", 1)
@@ -88,6 +89,10 @@ def test_e_is_made_of_that_of_the_position_and_that_of_the_rotation() -> None:
     ]
     E_R = [[0, -s(z), c(y) * c(z)], [0, c(z), c(y) * s(z)], [1, 0, -s(y)]]  # ETH (2.86)
     assert np.allclose(E, np.block([[np.array(E_P), np.zeros((3, 3))], [np.zeros((3, 3)), np.array(E_R)]]))
+    chi = kinematics.end_effector_coordinates(robot.pose("tool"), "cartesian", "euler-zyx")
+    E = kinematics.rates_to_twist(chi, "cartesian", "euler-zyx")
+    assert np.allclose(E, np.block([[np.eye(3), np.zeros((3, 3))], [np.zeros((3, 3)), np.array(E_R)]]))
+    assert np.allclose(kinematics.twist_to_rates(chi, "cartesian", "euler-zyx")[:3], np.eye(3, 6))
 
 
 @equation("ETH 2.134", "parameters of an end-effector's pose", kinematics.end_effector_coordinates)
@@ -96,6 +101,11 @@ def test_the_number_of_coordinates_is_that_of_example_2_8_2(position, rotation, 
     robot = moving("arm", 2)
     chi = kinematics.end_effector_coordinates(robot.pose("tool"), position, rotation)
     assert chi.shape == (m,)
+    (x, y, z), R = robot.pose("tool")[:3, 3], robot.pose("tool")[:3, :3]
+    r, across = np.sqrt(x**2 + y**2 + z**2), np.hypot(x, y)
+    P = {"cartesian": [x, y, z], "spherical": [r, np.arctan2(y, x), np.arctan2(across, z)]}[position]
+    angles = [np.arctan2(-R[1, 2], R[2, 2]), np.arcsin(R[0, 2]), np.arctan2(-R[0, 1], R[0, 0])]  # (2.45)
+    assert np.allclose(chi, np.r_[P, {"euler-xyz": angles, "matrix": R.ravel()}[rotation]])
     assert kinematics.analytical_jacobian(robot, "tool", position, rotation).shape == (m, 7)
 
 

@@ -19,6 +19,7 @@ from wbc.kinematics import (
     pseudo_inverse,
     weighted_pseudo_inverse,
 )
+from wbc.model import Body, Joint, Model
 from wbc.solvers import HierarchicalQP, Level, NullSpace
 
 ANGLES = [(0.3, -0.4, 0.5), (np.pi / 6, np.pi / 3, np.pi / 3), (2.4, -1.3, 2.8)]
@@ -165,11 +166,18 @@ def test_jacobians_of_the_planar_arm(q) -> None:
 
 
 @pytest.mark.parametrize("q", ANGLES)
+@equation("ETH 2.172", "local axes of the planar arm", Joint)
 @equation("ETH 2.173", "first axis of the planar arm", Dynamics.pose)
 @equation("ETH 2.174", "second axis of the planar arm", Dynamics.pose)
 @equation("ETH 2.175", "third axis of the planar arm", Dynamics.pose)
+@equation("ETH 2.176", "first joint to hand, link by link", Dynamics.pose)
+@equation("ETH 2.177", "first joint to hand, by rotations", Dynamics.pose)
 @equation("ETH 2.178", "from the first joint to the hand", Dynamics.pose)
+@equation("ETH 2.179", "second joint to hand, link by link", Dynamics.pose)
+@equation("ETH 2.180", "second joint to hand, by rotations", Dynamics.pose)
 @equation("ETH 2.181", "from the second joint to the hand", Dynamics.pose)
+@equation("ETH 2.182", "third joint to hand, one link", Dynamics.pose)
+@equation("ETH 2.183", "third joint to hand, by rotation", Dynamics.pose)
 @equation("ETH 2.184", "from the third joint to the hand", Dynamics.pose)
 @equation("ETH 2.185", "position Jacobian by axes, planar arm", Dynamics.jacobian)
 @equation("ETH 2.187", "rotation Jacobian by axes, planar arm", Dynamics.jacobian)
@@ -178,14 +186,45 @@ def test_basic_jacobian_step_by_step(q) -> None:
     robot, (s, c) = planar(q), sums(q)
     links = [np.array([s[k], 0, c[k]]) for k in range(3)]  # l_k, all 1
     J, axis = robot.jacobian("end_effector"), np.array([0.0, 1.0, 0.0])
-    for k, frame in enumerate(["link_1", "link_2", "link_3"]):
+    names = ["link_1", "link_2", "link_3", "end_effector"]
+    places, turns = [robot.pose(name)[:3, 3] for name in names], [robot.pose(name)[:3, :3] for name in names]
+    for k, frame in enumerate(names[:3]):
         joint = robot.model.joint(f"joint_{k + 1}")
+        assert np.array_equal(joint.axis, axis)  # (2.172)
         before = np.eye(3) if k == 0 else robot.pose(f"link_{k}")[:3, :3]
         assert np.allclose(before @ joint.axis, axis)
         r_kE = robot.pose("end_effector")[:3, 3] - robot.pose(frame)[:3, 3]
+        assert np.allclose(r_kE, sum(b - a for a, b in zip(places[k:], places[k + 1 :], strict=False)))  # (2.176)
+        assert np.allclose(r_kE, sum(turn @ [0, 0, 1] for turn in turns[k:3]))  # (2.177)
         assert np.allclose(r_kE, sum(links[k:]))
         assert np.allclose(J[:3, k], np.cross(axis, r_kE))
         assert np.allclose(J[3:, k], axis)
+
+
+@equation("ETH 2.132", "coordinates of a SCARA robot", Dynamics.pose)
+@equation("ETH 2.135", "independent operational space coordinates", Dynamics.jacobian)
+@equation("ETH 2.136", "operational space of a SCARA robot", Dynamics.jacobian)
+def test_a_scara_robot_has_four_operational_space_coordinates() -> None:
+    """Examples 2.8.1 and 2.8.4: three turns about the vertical axis and a slide along it."""
+    names, (a, b) = ["world", "upper arm", "forearm", "quill", "hand"], (0.4, 0.3)
+    kinds, reach = ["revolute", "revolute", "revolute", "prismatic"], [0.0, a, b, 0.0]
+    joints = [
+        Joint(name, kind, parent, child, pose.homogeneous(np.eye(3), [out, 0, 0]), axis=np.array([0.0, 0, 1]))
+        for name, kind, out, parent, child in zip("αβγζ", kinds, reach, names, names[1:], strict=False)
+    ]
+    robot = wbc.load(Model("scara", [Body(name, 1.0, inertia=np.eye(3)) for name in names[1:]], joints), "numpy")
+    assert robot.joint_names == ("α", "β", "γ", "ζ") and robot.nq == 4
+    for q in ([0.3, 0.9, -0.5, 0.1], [-1.2, 2.0, 0.4, -0.2]):
+        robot.update(q)
+        alpha, beta, gamma, zeta = q
+        T, x = robot.pose("hand"), alpha + beta
+        assert np.allclose(T[:3, 3], [a * np.cos(alpha) + b * np.cos(x), a * np.sin(alpha) + b * np.sin(x), zeta])
+        assert np.allclose(T[:3, :3], so3.elementary_z(x + gamma))
+        J = robot.jacobian("hand")
+        assert not J[3:5].any()  # x, y, z and a turn about z are all that the hand can do
+        assert np.linalg.matrix_rank(J) == np.linalg.matrix_rank(J[[0, 1, 2, 5]]) == 4
+    robot.update([0.3, 0.0, 0.1, 0.0])  # stretched out: m₀ is what there is elsewhere
+    assert np.linalg.matrix_rank(robot.jacobian("hand"), tol=1e-9) == 3
 
 
 @equation("ETH 2.143", "forward kinematics, linearised", kinematics.analytical_jacobian)
@@ -244,7 +283,7 @@ def test_geometric_jacobians_add_up_in_one_frame() -> None:
 @equation("ETH 2.158", "angular velocity from link to link", Dynamics.jacobian)
 @equation("ETH 2.159", "angular velocity as a sum", Dynamics.jacobian)
 @equation("ETH 2.160", "velocity by joints and links", Dynamics.jacobian)
-@equation("ETH 2.161", "the same, sums exchanged", Dynamics.jacobian)
+@equation("ETH 2.161", "velocity by joints, sums exchanged", Dynamics.jacobian)
 @equation("ETH 2.162", "velocity by joints", Dynamics.jacobian)
 @equation("ETH 2.163", "geometric position Jacobian", Dynamics.jacobian)
 @equation("ETH 2.164", "geometric rotation Jacobian", Dynamics.jacobian)
@@ -364,7 +403,6 @@ def test_two_tasks_in_priority(seed) -> None:
     assert all(np.linalg.norm(J2 @ (printed + N1 @ d) - w2) >= missed - 1e-9 for d in np.eye(7))
 
 
-@equation("ETH 2.213", "a task: Jacobian and velocity", wbc.Task.matrices)
 @equation("ETH 2.220", "any number of tasks in priority", NullSpace, HierarchicalQP)
 def test_many_tasks_in_priority() -> None:
     """(2.220), with each null space that of all tasks above (it is printed one off)."""
@@ -389,6 +427,7 @@ def test_many_tasks_in_priority() -> None:
         assert np.allclose(dk.step(robot.q).velocity, u, atol=1e-6), solver
 
 
+@equation("ETH 2.213", "a task: Jacobian and velocity", wbc.Task.matrices)
 @equation("ETH 2.221", "desired motion of the hand", tasks.EndEffectorVelocity)
 @equation("ETH 2.223", "desired velocity of the hand, numbers", tasks.EndEffectorVelocity)
 @equation("ETH 2.224", "Jacobian of the hand, numbers", Dynamics.jacobian)
@@ -411,6 +450,9 @@ def test_example_2_9_1_by_stacks() -> None:
         A, b = hand.matrices(robot, kinematics.VelocityVariables(robot))
         assert np.allclose(A, J)
         assert np.allclose(b, [1, 1])
+        A, b = still.matrices(robot, kinematics.VelocityVariables(robot))
+        assert np.array_equal(A, np.eye(2, 3))
+        assert not b.any()
         stack = {"alone": wbc.Stack(hand), "equal": wbc.Stack(hand + still), "first": wbc.Stack(hand / still)}[way]
         v = DifferentialKinematics(robot, stack).step(robot.q).velocity
         assert np.abs(v - expected).max() < 5.1e-4, way

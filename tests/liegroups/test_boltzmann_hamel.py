@@ -157,11 +157,14 @@ def test_parts_on_the_schoenflies_group():
     np.testing.assert_allclose(second, 0.5 * printed, atol=1e-14)
 
 
-@equation("From 101", "both parts of C are equal", S_R)
+@equation("From 101", "C is twice its first part", coriolis_matrix, S_R)
 @each
 def test_the_parts_differ_by_their_sign(name):
-    first, second, _ = parts(name)
+    first, second, p = parts(name)
     np.testing.assert_allclose(first - second, 2 * first, atol=1e-14)
+    group = Group.named(name)
+    found = coriolis_matrix(*transform_and_derivative(group, np.zeros(group.dimension)), p)
+    np.testing.assert_allclose(found, 2 * first, atol=1e-13)
 
 
 @each
@@ -220,15 +223,17 @@ def test_velocity_from_the_rates_of_euler_angles():
     np.testing.assert_allclose(of_euler_angles(ANGLES)[0] @ RATES, v, atol=1e-10)
 
 
+@equation("From 15", "rate of the momentum in the body", RigidBody.momentum)
 @equation("From 19", "Lagrangian by the rates", RigidBody.momentum)
-@equation("From 20", "its derivative in time", RigidBody.momentum)
+@equation("From 20", "rate of Lagrangian by the rates", RigidBody.momentum)
 @equation("From 21", "Lagrangian by the coordinates", RigidBody.momentum)
 def test_derivatives_of_the_lagrangian():
     body = body_of("SO(3)")
     S, dS = of_euler_angles(ANGLES)
     S_dot, turned = dS @ RATES, np.einsum("ijk,j->ik", dS, RATES)
     v, vdot = S @ RATES, S @ ACCELERATIONS + S_dot @ RATES
-    p, pdot = body.momentum(v), body.momentum(vdot)
+    p, pdot = body.momentum(v), body.mass_matrix @ vdot
+    np.testing.assert_allclose(slope(lambda t: body.momentum(v + t * vdot)), pdot, atol=1e-10)  # (15)
     np.testing.assert_allclose(by_rates(body, ANGLES, RATES), S.T @ p, atol=1e-9)
     np.testing.assert_allclose(by_rates_in_time(body), S_dot.T @ p + S.T @ pdot, atol=1e-8)
     pull = -by_angles(lambda x: body.potential_energy(pose_of(x)))
@@ -237,6 +242,7 @@ def test_derivatives_of_the_lagrangian():
 
 @equation("From 17", "Lagrangian in coordinates", RigidBody.kinetic_energy)
 @equation("From 18", "Lagrange's equations", RigidBody.inverse_dynamics)
+@equation("From 23", "Lagrange's equations by momentum and potential", RigidBody.inverse_dynamics)
 @equation("From 24", "force on coordinates from that on velocities", RigidBody.inverse_dynamics)
 @equation("From 26", "Boltzmann-Hamel equations", coriolis_matrix)
 def test_lagrange_in_euler_angles_is_the_same():
@@ -245,9 +251,13 @@ def test_lagrange_in_euler_angles_is_the_same():
     lagrange = by_rates_in_time(body) - by_angles(lambda x: lagrangian(body, x, RATES))
     S, dS = of_euler_angles(ANGLES)
     v, vdot = S @ RATES, S @ ACCELERATIONS + dS @ RATES @ RATES
-    np.testing.assert_allclose(S.T @ body.inverse_dynamics(pose_of(ANGLES), v, vdot), lagrange, atol=1e-8)
+    on_angles = S.T @ body.inverse_dynamics(pose_of(ANGLES), v, vdot)
+    np.testing.assert_allclose(on_angles, lagrange, atol=1e-8)
     hamel = coriolis_matrix(S, dS, body.momentum(v)) @ v
     pull = -by_angles(lambda x: body.potential_energy(pose_of(x)))
+    p, S_dot, turned = body.momentum(v), dS @ RATES, np.einsum("ijk,j->ik", dS, RATES)
+    written_out = S.T @ body.mass_matrix @ vdot + S_dot.T @ p - pull - turned.T @ p  # (23)
+    np.testing.assert_allclose(on_angles, written_out, atol=1e-8)
     found = body.mass_matrix @ vdot + hamel - np.linalg.solve(S.T, pull)
     np.testing.assert_allclose(found, np.linalg.solve(S.T, lagrange), atol=1e-8)
 

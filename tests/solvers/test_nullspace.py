@@ -20,7 +20,7 @@ EXACT = [NullSpace(), HierarchicalQP(), SequentialQP()]
 @equation("ETH 2.228", "hand and joints, one priority", HierarchicalQP)
 @equation("ETH 2.229", "hand and joints, at an instant", HierarchicalQP)
 @equation("ETH 2.230", "hand and joints, numbers", HierarchicalQP, NullSpace, SequentialQP)
-@equation("ETH 2.231", "what they come to", HierarchicalQP)
+@equation("ETH 2.231", "hand's and joints' velocity, stacked", HierarchicalQP)
 @equation("ETH 2.232", "error of the hand, one priority", HierarchicalQP)
 @equation("ETH 2.233", "error of the joints, one priority", HierarchicalQP)
 @equation("ETH 2.234", "error of the hand, alone", HierarchicalQP)
