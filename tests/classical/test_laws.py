@@ -40,6 +40,11 @@ def test_joint_laws_as_printed(seed: int) -> None:
     plain = classical.JointPD(robot, path, gains, gravity=False).step(q, dq)
     assert np.allclose(plain.torque, spring, **EXACT)
     assert np.allclose(classical.JointPD(robot, path, gains).step(q, dq).torque, spring + robot.gravity_force, **EXACT)
+    variables = wbc.Variables(robot)
+    _, torque = tasks.JointImpedance(path, gains=gains).matrices(robot, variables)
+    assert np.allclose(torque, spring + robot.gravity_force, **EXACT)
+    _, asked = tasks.JointAcceleration(wanted, gains=gains, velocity=rate).matrices(robot, variables)
+    assert np.allclose(asked, spring, **EXACT)  # (3.78)
     held = classical.ComputedTorque(robot, path, gains).step(q, dq)
     g = robot.gravity_force
     assert np.allclose(held.torque, robot.mass_matrix @ (acceleration + spring) + (robot.bias - g) + g, **EXACT)

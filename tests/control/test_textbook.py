@@ -120,9 +120,13 @@ def test_inverse_dynamics_with_contacts_3_100_and_its_null_space_3_101(name: str
     assert np.allclose(solution.torque / scale, expected / scale, atol=1e-8)
     support = TaskSpace.of_contacts(robot, feet)
     assert np.allclose(support.inverse_dynamics(vdot) / scale, expected / scale, atol=1e-8)
+    law = InverseDynamics(robot, tasks.AccelerationMinimization(), feet).step(q, v)
+    assert np.allclose(law.torque / scale, expected / scale, atol=1e-7)
     # (3.101): any torque of the null space keeps the motion and changes the contact forces only
     free = np.eye(robot.na) - np.linalg.pinv(N.T @ S.T, rcond=1e-9) @ (N.T @ S.T)
     given = rng.normal(scale=10.0, size=robot.na)
     other = solution.torque + free @ given
     assert np.allclose(support.inverse_dynamics(vdot, given) / scale, other / scale, atol=1e-7)
+    law = InverseDynamics(robot, tasks.AccelerationMinimization(), feet, free_torque=given).step(q, v)
+    assert np.allclose(law.torque / scale, other / scale, atol=1e-7)
     assert np.allclose(N.T @ (S.T @ other - M @ vdot - h), 0.0, atol=1e-7 * scale)

@@ -115,7 +115,17 @@ def test_lagranges_method_gives_mass_matrix_bias_and_gravity(robot: Robot) -> No
     near(lagrange(dynamics, q, rest, rest), g)
     near(lagrange(dynamics, q, v, rest), h)
     vdot = rng.normal(size=dynamics.nv)
-    near(lagrange(dynamics, q, v, vdot), M @ vdot + h)
+    found = lagrange(dynamics, q, v, vdot)
+    near(found, M @ vdot + h)
+    dynamics.update(q, v)
+    near(found, dynamics.inverse_dynamics(q, v, vdot) + dynamics.passive_force)  # (3.27)
+    assert dynamics.kinetic_energy == pytest.approx(kinetic(dynamics, q, v), rel=1e-10)
+    higher = dynamics.integrate(q, 0.1 * rng.normal(size=dynamics.nv))
+    risen = potential(dynamics, higher) - potential(dynamics, q)
+    dynamics.update(q)
+    before = dynamics.potential_energy
+    dynamics.update(higher)
+    assert dynamics.potential_energy - before == pytest.approx(risen, rel=1e-8, abs=1e-10)  # (3.26)
 
 
 @ROBOTS
@@ -134,6 +144,7 @@ def test_energies_of_bodies_whose_velocities_are_rates_of_poses(robot: Robot) ->
     dynamics.update(q, v)
     assert dynamics.potential_energy - before == pytest.approx(fallen, rel=1e-9, abs=1e-9)
     energy = 0.5 * float(v**2 @ dynamics.model.armature)
+    weights = np.zeros(dynamics.nv)
     for body, R, _ in bodies(dynamics):
 
         def place(t: float, body=body) -> tuple[np.ndarray, np.ndarray]:
@@ -147,8 +158,10 @@ def test_energies_of_bodies_whose_velocities_are_rates_of_poses(robot: Robot) ->
         J = dynamics.jacobian(body.name)
         near(speed, (J[:3] - so3.skew(R @ body.com) @ J[3:]) @ v, 1e-8)  # (3.29)
         near(R @ spin, J[3:] @ v, 1e-8)  # (3.30)
+        weights += (J[:3] - so3.skew(R @ body.com) @ J[3:]).T @ (body.mass * dynamics.model.gravity)
         energy += 0.5 * body.mass * speed @ speed + 0.5 * spin @ body.inertia @ spin
     assert dynamics.kinetic_energy == pytest.approx(energy, rel=1e-8)
+    near(dynamics.gravity_force, -weights)  # (3.32): at each centre of mass
 
 
 # --- one body (3.2, 3.3) ----------------------------------------------------------------------------------------------

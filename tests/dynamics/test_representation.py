@@ -217,7 +217,7 @@ def test_jacobians_by_transforms(robot: Robot, representation: str) -> None:
         assert_close(found, X @ doubly_left @ Y)
 
 
-@equation("TS 77", "the base follows its twist", VelocityChange.acceleration_back, Dynamics.integrate)
+@equation("TS 77", "the base follows its twist", base_representation, Dynamics.integrate)
 @equation("TS 78", "joints follow their rates", Dynamics.integrate)
 @equation("TS 79", "the configuration follows its velocity", Dynamics.integrate)
 @robots

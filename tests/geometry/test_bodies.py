@@ -61,13 +61,15 @@ motions = st.builds(
 def test_twists_by_their_definitions(motion):
     T, V = motion.pose(), motion.left()
     R, p, rate = T[:3, :3], T[:3, 3], derivative(motion.pose)
-    close(twist.hat(V), pose.inverse(T) @ rate)  # (17), (21)
-    close(V[:3], R.T @ rate[:3, 3])  # (18)
-    close(so3.skew(V[3:]), R.T @ rate[:3, :3])  # (19)
+    close(twist.hat(V), pose.inverse(T) @ rate)  # (17)
+    close(twist.vee(pose.inverse(T) @ rate), V)  # (21)
+    close(twist.vee(pose.inverse(T) @ rate)[:3], R.T @ rate[:3, 3])  # (18)
+    close(so3.unskew(R.T @ rate[:3, :3]), V[3:])  # (19)
     right = twist.left_to_right(T) @ V  # (28)
     close(twist.hat(right), rate @ pose.inverse(T), 1e-8)  # (22), (26)
     close(right[:3], rate[:3, 3] - rate[:3, :3] @ R.T @ p, 1e-8)  # (23)
     close(so3.skew(right[3:]), rate[:3, :3] @ R.T)  # (24)
+    close(twist.hat(twist.right_to_left(T) @ right), pose.inverse(T) @ rate)  # (94)
     mixed = twist.left_to_mixed(T) @ V
     close(mixed[:3], rate[:3, 3])  # (35)
     close(so3.skew(mixed[3:]), rate[:3, :3] @ R.T)

@@ -243,6 +243,8 @@ def test_gravity_is_the_slope_of_the_potential(name):
     T, _, phi = state(body)
     com = (T @ [*LOPSIDED.com, 1.0])[:3]
     assert body.potential_energy(T) == pytest.approx(-2.0 * com @ [1.0, -2.0, -9.0])
+    V = group.twist(phi)
+    assert body.kinetic_energy(phi) == pytest.approx(0.5 * V @ body.inertia @ V)
     assert body.energy(T, phi) == pytest.approx(body.kinetic_energy(phi) + body.potential_energy(T))
     for there in (0 * phi, phi):
         h = 1e-5
