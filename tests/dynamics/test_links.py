@@ -86,8 +86,9 @@ def test_figure_1() -> None:
     angular[:, :2], angular[:, 2:5], angular[:, 6] = J_1[:, :2], R_1 @ J_2[:, 2:5], R_2 @ J_4[:, 6]  # (51)
     near(robot.jacobian("link 4")[3:], angular)
     near(robot.twist("link 4")[3:], J_1 @ v + R_1 @ J_2 @ v + R_2 @ J_4 @ v)  # (50)
-    turn = robot.twist("link 4")[3:] - robot.twist("link 2")[3:]  # (49)
-    near(links.relative_angular_velocity(links.velocity[:, 3:])[3], R_2.T @ turn)
+    w_1, w_2, w_3, w_4 = (robot.twist(name)[3:] for name in links.names)
+    expected = [w_1, R_1.T @ (w_2 - w_1), R_2.T @ (w_3 - w_2), R_2.T @ (w_4 - w_2)]  # (49)
+    near(links.relative_angular_velocity(links.velocity[:, 3:]), expected)
 
 
 @equation("Liu-Jain 57", "linear Jacobian at the mass centre", com_jacobian)

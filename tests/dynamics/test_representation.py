@@ -212,6 +212,13 @@ def test_jacobians_by_transforms(robot: Robot, representation: str) -> None:
     Y[:6, :6] = {"left": np.eye(6), "mixed": twist.mixed_to_left(H_B), "right": twist.right_to_left(H_B)}[
         representation
     ]
+    to_mixed = {"left": twist.left_to_mixed(H_B), "mixed": np.eye(6), "right": twist.right_to_left(H_B)}[representation]
+    if representation == "right":
+        to_mixed = twist.left_to_mixed(H_B) @ to_mixed
+    to_ours = np.eye(ours.nv)  # our angular velocity is in the base's axes
+    to_ours[:6, :6] = to_mixed
+    to_ours[3:6] = H_B[:3, :3].T @ to_ours[3:6]
+    assert_close(base_representation(ours, representation).matrix, to_ours)
     for D, X in to.items():
         found = base_representation(ours, representation).jacobian(ours.jacobian(frame, D))
         assert_close(found, X @ doubly_left @ Y)

@@ -161,6 +161,7 @@ def test_jacobians_of_the_planar_arm(q) -> None:
     J = kinematics.analytical_jacobian(robot, "end_effector")
     assert np.allclose(J[[0, 2]], [x_row, z_row])
     assert np.allclose(J[4], 1.0)
+    assert np.allclose(J[[1, 3, 5]], 0.0)  # it stays in its plane
     assert np.allclose(robot.jacobian("end_effector")[:3], [x_row, 0 * x_row, z_row])
     assert np.allclose(robot.jacobian("end_effector")[3:], [[0, 0, 0], [1, 1, 1], [0, 0, 0]])
 
@@ -221,6 +222,9 @@ def test_a_scara_robot_has_four_operational_space_coordinates() -> None:
         assert np.allclose(T[:3, 3], [a * np.cos(alpha) + b * np.cos(x), a * np.sin(alpha) + b * np.sin(x), zeta])
         assert np.allclose(T[:3, :3], so3.elementary_z(x + gamma))
         J = robot.jacobian("hand")
+        z, places = np.array([0.0, 0, 1]), [robot.pose(name)[:3, 3] for name in names[1:4]]
+        turning = [np.r_[np.cross(z, T[:3, 3] - place), z] for place in places]
+        assert np.allclose(J, np.column_stack([*turning, np.r_[z, 0, 0, 0]]))
         assert not J[3:5].any()  # x, y, z and a turn about z are all that the hand can do
         assert np.linalg.matrix_rank(J) == np.linalg.matrix_rank(J[[0, 1, 2, 5]]) == 4
     robot.update([0.3, 0.0, 0.1, 0.0])  # stretched out: m₀ is what there is elsewhere
@@ -348,11 +352,13 @@ def test_one_task_is_the_pseudo_inverse() -> None:
 def test_damping_is_a_small_task_on_the_same_level() -> None:
     robot = wbc.load("arm", "numpy")
     robot.update(np.zeros(7))  # stretched out
-    w, damping = np.array([0.0, 0, 1, 0, 0, 0]), 0.05
+    w, damping = np.array([0.3, -0.2, 1, 0.5, 0.4, -0.6]), 0.05
     soft = tasks.EndEffectorVelocity("tool", velocity=w) + tasks.VelocityMinimization(weight=damping**2)
     v = DifferentialKinematics(robot, wbc.Stack(soft)).step(robot.q).velocity
     assert np.allclose(v, damped_pseudo_inverse(robot.jacobian("tool"), damping) @ w, atol=1e-9)
-    assert np.linalg.norm(v) < 1 / (2 * damping)
+    assert np.linalg.norm(v) < np.linalg.norm(w) / (2 * damping)
+    J = robot.jacobian("tool")
+    assert np.allclose(v, J.T @ np.linalg.inv(J @ J.T + damping**2 * np.eye(6)) @ w, atol=1e-8)
 
 
 @equation("ETH 2.210", "joint velocity and null-space motion", null_space_projector)
