@@ -146,7 +146,12 @@ def write(rows: list[Row], nothing: dict[str, str]) -> str:
     parts = [INTRODUCTION]
     for seed, title in SEEDS.items():
         mine = sorted((row for row in rows if split(row.number)[0] == seed), key=lambda row: order(row.number))
-        parts += [f"\n## {seed}: {title}\n", "| equation | what | function | test |", "| --- | --- | --- | --- |"]
+        silent = sum(split(number)[0] == seed for number in nothing)
+        count = f"{len(mine)} equations, examples and tables run" + (
+            f"; {silent} compute nothing.\n" if silent else ".\n"
+        )
+        parts += [f"\n## {seed}: {title}\n", count]
+        parts += ["| equation | what | function | test |", "| --- | --- | --- | --- |"]
         for row in mine:
             file, test = row.test.split("::", 1)
             functions = ", ".join(link(name) for name in row.functions)
