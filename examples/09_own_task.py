@@ -29,7 +29,7 @@ class PointAt(wbc.Task):
         super().__init__(f"{frame} points")
         self.frame, self.place, self.gains = frame, np.array(place), gains or wbc.Gains(2.0)
 
-    def error(self, robot):
+    def aim(self, robot):
         """The rotation that would bring the axis to the place, as a vector in the world; and the direction there."""
         T = robot.pose(self.frame)
         way = self.place - T[:3, 3]
@@ -38,7 +38,7 @@ class PointAt(wbc.Task):
 
     def rows(self, robot, variables):
         """Two rows: the turning about the direction to the place stays free."""
-        (error, way), T = self.error(robot), robot.pose(self.frame)
+        (error, way), T = self.aim(robot), robot.pose(self.frame)
         distance = np.linalg.norm(self.place - T[:3, 3])
         across = T[:3, :2].T  # the frame's x and y axes: what is left of a rotation without that about its own z axis
         # The axis should turn with ω = way x (rate of way), which is -way x v / distance for a tool that moves with v.
@@ -47,6 +47,10 @@ class PointAt(wbc.Task):
         drift = across @ turn @ robot.jacobian_bias(self.frame)
         wanted = self.gains.kp * across @ error - self.gains.kd * J @ robot.v
         return wbc.Rows.equal(wanted - drift, acceleration=J)
+
+    def error(self, robot, variables):
+        """For logs: what the rows are about, about the frame's x and y axes."""
+        return robot.pose(self.frame)[:3, :2].T @ self.aim(robot)[0]
 
     def row_names(self, robot, variables):
         """For explanations: `solution.explain()` speaks of these."""
