@@ -160,9 +160,11 @@ def test_shows_an_mjcf_file(tmp_path):
         (["robot"], ["No such command", "robots"]),
         (["demo", "--duration", "long"], ["--duration", "number"]),
         (["demo", "--duration", "-1"], ["duration, s, = -1", "more than 0"]),
-        (["demo", "--duration", "inf"], ["duration, s, = inf", "more than 0"]),
+        (["demo", "--duration", "inf"], ["duration, s, = inf", "more than 0, 1e+09 at the most"]),
         (["demo", "--period", "0.0015"], ["0.0015 s", "multiple of the plant's timestep, 0.001 s"]),
-        (["demo", "--period", "-1"], ["multiple of the plant's timestep"]),
+        (["demo", "--period", "-1"], ["the control period, s, = -1.0", "more than 0"]),
+        (["demo", "--period", "nan"], ["the control period, s, = nan", "more than 0"]),
+        (["demo", "--period", "inf"], ["the control period, s, = inf", "1000 at the most"]),
         (["demo", "--solver", "hqp"], ["no solver 'hqp'", "'hierarchical-qp', "]),
         (["demo", "--backend", "nump"], ["no backend 'nump'; did you mean 'numpy'?"]),
         (["demo", "--simulator", "gazebo"], ["no simulator 'gazebo'", "'mujoco', 'builtin'"]),
@@ -364,8 +366,10 @@ def test_a_log_that_breaks_off_is_shown(tmp_path):
     assert run("run", write(tmp_path, REACHES, "mine.py"), "--out", str(tmp_path))[2] == 0
     data = (tmp_path / "mine.log").read_bytes()
     (tmp_path / "cut.log").write_bytes(data[: len(data) // 2])
+    (tmp_path / "cut.png").write_text("of the run")
     out, err, code = run("show", str(tmp_path / "cut.log"))
-    assert (err, code) == ("", 0) and "the file breaks off" in out and (tmp_path / "cut.png").exists()
+    assert (tmp_path / "cut.png").read_text() == "of the run"
+    assert (err, code) == ("", 0) and "the file breaks off" in out and (tmp_path / "cut_plots.png").exists()
     _, err, code = run("show", str(tmp_path / "cut.log"), "--out", str(tmp_path / "cut.xyz"))
     assert code == 1 and "can't draw into" in err and "png" in err
     _, err, code = run("show", "nothing.log")

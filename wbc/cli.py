@@ -266,7 +266,7 @@ def run_scene(
 def show(
     log: Annotated[Path, typer.Argument(help="A log that wbc run or wbc demo has written.")],
     out: Annotated[
-        Path | None, typer.Option(help="File for the plots, .png, .svg or .pdf. Default: beside the log.")
+        Path | None, typer.Option(help="File for the plots, .png, .svg or .pdf. Default: LOG_plots.png, beside it.")
     ] = None,
 ) -> None:
     """Show what is in a log: a summary, and plots in a picture. A log that breaks off is shown up to there.
@@ -287,7 +287,7 @@ def show(
     except WbcError as error:
         raise _failure(error, 1) from None
     tell(reports.run(found), "", reports.ticks(found), "")
-    if not draw(found, log.with_suffix(".png") if out is None else out):
+    if not draw(found, log.with_name(f"{log.stem}_plots.png") if out is None else out):
         raise typer.Exit(1)
 
 

@@ -136,8 +136,8 @@ def run(log: Log, figures: Mapping[str, str] | None = None) -> Table:
     levels = ", ".join(_small(cost) for cost in np.sqrt((log.cost**2).mean(axis=0)))
     table.add_row("residual by level", f"{levels} (root mean square)")
     if np.isfinite([log.cone_margin.min(), log.torque_margin.min()]).any():  # without forces there are no margins
-        cone, torque = _small(log.cone_margin.min()), _small(log.torque_margin.min())
-        table.add_row("least margins", f"{cone} N in the friction cones, {torque} N m of torque")
+        cone = f"{_small(log.cone_margin.min())} N in the friction cones, " if log.contacts else ""
+        table.add_row("least margins", f"{cone}{_small(log.torque_margin.min())} N m of torque")
     return table
 
 
