@@ -156,6 +156,8 @@ class FrictionCones(Task):
             raise WbcError(f"{self.name}: sides = {show(sides)} must be a whole number, 3 or more")
         self.sides = sides
         names = [sliding] if isinstance(sliding, str) else sliding
+        if not isinstance(names, Iterable):
+            raise WbcError(f"{self.name}: sliding names contacts, it is not {show(sliding)}")
         self.sliding = dict(names) if isinstance(names, Mapping) else dict.fromkeys(names)
         self.slow = number(slow, f"{self.name}: slow, m/s,", above=True)
         self._laid_for: tuple[object, ...] | None = None

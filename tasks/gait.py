@@ -87,6 +87,8 @@ class Trot:
         base_gains: Gains | None = None,
         swing_gains: Gains | None = None,
     ) -> None:
+        if not isinstance(robot, Dynamics):
+            raise WbcError(f"a trot needs a robot of wbc.load, not {show(robot)}")
         feet = robot.model.feet
         if len(feet) != 4:
             raise WbcError(f"a trot needs four feet; {robot.model.name!r} has {len(feet)}")

@@ -16,6 +16,13 @@ class Simple(wbc.Task):
         return wbc.Rows.equal(np.zeros(1), acceleration=np.array([0]))
 
 
+class Nameless(Simple):
+    """Somebody forgot something."""
+
+    def __init__(self):
+        pass
+
+
 def some(count: int) -> list[Simple]:
     return [Simple(name) for name in "abcdefg"[:count]]
 
@@ -84,6 +91,13 @@ def test_mistakes_are_caught_when_the_stack_is_made() -> None:
         wbc.Stack(physics / tasks.ContactMotion(), [foot, wbc.PointContact("LF_foot")])
     with pytest.raises(wbc.WbcError, match="PointContact or SurfaceContact"):
         wbc.Stack(physics / tasks.ContactMotion(), ["LF_foot"])
+    for bad in ("LF_foot", 3):
+        with pytest.raises(wbc.WbcError, match=f"{bad!r} is none"):
+            wbc.Stack(physics / tasks.ContactMotion(), bad)
+    none = wbc.Stack(physics / tasks.ContactMotion() / a)
+    with pytest.warns(wbc.WbcWarning, match="'quadruped' flies: 'contact motion' has no contacts to hold; .*contacts="):
+        wbc.Controller(wbc.load("quadruped", "numpy"), none)
+    wbc.Controller(wbc.load("arm", "numpy"), wbc.Stack(tasks.EquationOfMotion() / tasks.ContactMotion()))
     with pytest.warns(wbc.WbcWarning, match=r"no task holds the contacts still \(LF_foot\).*ContactMotion"):
         wbc.Stack(physics / a, [foot])
     with pytest.warns(wbc.WbcWarning, match="below 'a'"):
@@ -292,6 +306,12 @@ def test_rows_that_are_wrong_are_named() -> None:
     flat = tasks.Rows(wbc.Rows.equal(0.0, acceleration=np.ones(7)), name="mine")
     with pytest.raises(wbc.WbcError, match=r"mine: the acceleration block .*matrix .*\(1, 7\)"):
         flat.matrices(robot, variables)
+    with pytest.raises(wbc.WbcError, match="what the rows are held to = 'x' is not an array"):
+        wbc.Rows.equal("x", acceleration=np.ones((1, 7)))
+    with pytest.raises(wbc.WbcError, match="posture: tolerance = 'x' is not an array of numbers"):
+        tasks.JointAcceleration(tolerance="x")
+    with pytest.raises(wbc.WbcError, match=r"a Nameless has no name: .*super\(\).__init__\(name\)"):
+        wbc.Stack(tasks.EquationOfMotion() / Nameless())
     with pytest.raises(wbc.WbcError, match="posture: tolerance has 2 values; it needs one, or 7"):
         arm(tasks.JointAcceleration(tolerance=[0.1, 0.2]))[0].step(np.zeros(7), np.zeros(7))
     with pytest.raises(wbc.WbcError, match=r"mine: rows\(\) must give a wbc\.Rows, not \(1, 2\)"):

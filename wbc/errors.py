@@ -70,6 +70,6 @@ def number(value: object, what: str, low: float = 0.0, high: float = math.inf, *
     found = float(value) if plain else math.nan  # type: ignore[arg-type]  # it is real
     if not (low < found if above else low <= found) or not found <= high:
         least = f"more than {low:g}" if above else f"{low:g} or more"
-        most = "" if high >= 1e6 else f", {high:g} at the most"
+        most = "" if high >= 1e6 and not high < found else f", {high:g} at the most"
         raise WbcError(f"{what} = {show(value)} must be a number, {least}{most}")
     return found

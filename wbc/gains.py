@@ -42,11 +42,15 @@ class Gains:
             raise WbcError("give Gains either a frequency_hz, or kp (and kd)")
         if frequency_hz is not None:
             omega = 2.0 * math.pi * _not_negative("frequency_hz", frequency_hz)
-            stiffness, damping = omega**2, 2.0 * _not_negative("damping_ratio", damping_ratio) * omega
+            with np.errstate(over="ignore"):  # it is looked at below
+                stiffness = omega * omega
+            damping = 2.0 * _not_negative("damping_ratio", damping_ratio) * omega
         else:
             stiffness = _not_negative("kp", 0.0 if kp is None else kp)
             ratio = _not_negative("damping_ratio", damping_ratio)
             damping = 2.0 * ratio * np.sqrt(stiffness) if kd is None else _not_negative("kd", kd)
+        if not (np.isfinite(stiffness).all() and np.isfinite(damping).all()):
+            raise WbcError(f"frequency_hz = {show(frequency_hz)} is too high: its square is not finite")
         self.kp: float | Array = _plain(stiffness)
         self.kd: float | Array = _plain(damping)
 
@@ -80,7 +84,7 @@ def _not_negative(name: str, value: ArrayLike) -> Array:
         array = np.array(value, dtype=float)
     except (TypeError, ValueError):
         raise WbcError(f"{name} = {show(value)} is not a number") from None
-    if array.ndim > 1 or not np.isfinite(array).all() or (array < 0).any():
+    if array.ndim > 1 or not array.size or not np.isfinite(array).all() or (array < 0).any():
         raise WbcError(f"{name} = {show(value)} must be zero or more, a number or one an axis")
     return array
 

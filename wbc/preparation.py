@@ -20,13 +20,20 @@ def usable_solver(solver: str | Any) -> Any:  # noqa: ANN401  anything with a so
 
 
 def check_tasks(robot: Dynamics, stack: Stack) -> None:
-    """Raises a `WbcError` where a contact or a task is for what the robot has not."""
+    """Raises a `WbcError` where a contact or a task is for what the robot has not; warns where contacts are missing."""
     for contact in stack.contacts:
         for frame in (contact.frame, contact.on):
             if frame is not None and frame not in robot.frames:
                 raise WbcError(f"contact {contact.name!r}: {unknown_name('frame', frame, robot.frames)}")
     for task in stack:
         task.check(robot, {contact.name: contact for contact in stack.contacts})
+    idle = [task.name for task in stack if task.holds_contacts]
+    if idle and robot.model.floating and not stack.contacts:
+        warnings.warn(
+            f"{robot.model.name!r} flies: {idle[0]!r} has no contacts to hold; wbc.Stack(levels, contacts=[...]) has",
+            WbcWarning,
+            stacklevel=3,
+        )
 
 
 def warn_of_ignored_inequalities(solver: object, stack: Stack, stacklevel: int = 3) -> None:

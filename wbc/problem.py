@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from wbc.arrays import Array, ArrayLike, IntArray
+from wbc.arrays import Array, ArrayLike, IntArray, numbers
 from wbc.contact import Contact
 from wbc.dynamics.base import Dynamics
 from wbc.errors import WbcError, show, unknown_name
@@ -151,7 +151,7 @@ def _vector(values: ArrayLike) -> Array:
     """Values as an array of one dimension; itself, where it is one."""
     if type(values) is np.ndarray and values.ndim == 1:
         return values
-    return np.atleast_1d(np.asarray(values, dtype=float))
+    return np.atleast_1d(numbers(values, "what the rows are held to"))
 
 
 class Variables:

@@ -86,6 +86,9 @@ class Stack:
         for task in self:
             if not isinstance(task, Task):
                 raise WbcError(f"a stack is made of tasks; {show(task)} is none")
+            if not hasattr(task, "name"):
+                kind = type(task).__name__
+                raise WbcError(f"a {kind} has no name: its __init__ must call super().__init__(name)")
             if id(task) in seen:
                 raise WbcError(f"task {task.name!r} is in the stack twice")
             seen.add(id(task))

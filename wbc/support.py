@@ -46,7 +46,8 @@ class Support:
     """
 
     def __init__(self, contacts: Contact | Iterable[Contact] = ()) -> None:
-        self.contacts = (contacts,) if isinstance(contacts, Contact) else tuple(contacts)
+        several = isinstance(contacts, Iterable) and not isinstance(contacts, str)
+        self.contacts: tuple[Contact, ...] = tuple(contacts) if several else (contacts,)  # type: ignore[arg-type,assignment]
         self._states: dict[str, _State] = {}
         for contact in self.contacts:
             if not isinstance(contact, Contact):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from wbc.arrays import Array, ArrayLike
+from wbc.arrays import Array, ArrayLike, numbers
 from wbc.errors import WbcError, show
 from wbc.problem import Rows, Variables
 
@@ -50,7 +50,7 @@ class Task(ABC):
     def __init__(self, name: str | None = None, weight: float = 1.0, tolerance: ArrayLike | None = None) -> None:
         self.name = type(self).__name__ if name is None else name
         self.weight = weight
-        self.tolerance = None if tolerance is None else np.array(tolerance, dtype=float)
+        self.tolerance = None if tolerance is None else numbers(tolerance, f"{self.name}: tolerance")
         if self.tolerance is not None and not (self.tolerance >= 0).all():
             raise WbcError(f"{self.name}: tolerance = {show(tolerance)} must be zero or more")
 

@@ -184,6 +184,14 @@ def test_singular_and_hard_states_give_numbers() -> None:
         (lambda arm, dog: classical.InverseDynamics(dog, 3), "tasks joined by"),
         (lambda arm, dog: classical.InverseDynamics(dog, [["base"]]), "'base' is none"),
         (lambda arm, dog: classical.VirtualModelControl(dog, "base"), "VirtualSpring or ConstantForce"),
+        (lambda arm, dog: classical.VirtualModelControl(dog, 3), "VirtualSpring or ConstantForce objects; 3 is none"),
+        (lambda arm, dog: classical.JointPD(dog, contacts=3), "PointContact or SurfaceContact objects; 3 is none"),
+        (
+            lambda arm, dog: classical.HybridControl(
+                arm, "tool", tasks.EndEffectorAcceleration("tool"), np.zeros(6), np.eye(6)
+            ),
+            "selection_matrices, not array",
+        ),
         (lambda arm, dog: classical.VirtualModelControl(dog, classical.VirtualSpring("bas", 1, 1)), "mean 'base'"),
         (lambda arm, dog: classical.VirtualSpring("base", -1.0, 1.0), "stiffness must be a number or six"),
         (lambda arm, dog: classical.VirtualSpring("base", 1.0, [1.0, 2.0]), "damping must be a number or six"),

@@ -175,6 +175,10 @@ def test_the_same_seed_gives_the_same_and_nothing_is_touched() -> None:
         ({"method": "dampd"}, "did you mean 'damped'"),
         ({"joints": ["joint_9"]}, "no joint 'joint_9'"),
         ({"joints": "joint_1"}, "list of names"),
+        ({"joints": 3}, "list of names, not 3"),
+        ({"q0": "home"}, "q0 = 'home' is not an array of numbers"),
+        ({"coordinates": 3}, "two names"),
+        ({"coordinates": "cartesian"}, "two names"),
         ({"scale": 2.0}, "scale = 2.0"),
         ({"restarts": -1}, "restarts = -1"),
         ({"coordinates": ("cartesian", "euler")}, "no rotation coordinates 'euler'"),
@@ -185,6 +189,9 @@ def test_the_same_seed_gives_the_same_and_nothing_is_touched() -> None:
     ],
 )
 def test_bad_input_is_named(options, match) -> None:
+    for seed in (-1, "x"):
+        with pytest.raises(wbc.WbcError, match="seed = .* whole number"):
+            InverseKinematics(wbc.load("arm", "numpy"), "tool").solve(np.zeros(3), seed=seed)
     given = {"frame": "tool", "target": np.zeros(3), **options}
     with pytest.raises(wbc.WbcError, match=match):
         inverse_kinematics(wbc.load("arm", "numpy"), given.pop("frame"), given.pop("target"), **given)

@@ -12,9 +12,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import tasks
+import wbc
 from tests.control.scenes import standing
-from wbc import WbcError
-from wbc.simulation import Log, Noise, Realism, Scene, Simulator, make_plant, read_log, run
+from wbc import WbcError, kinematics, load
+from wbc.simulation import Log, MujocoSimulator, Noise, Push, Realism, Scene, Simulator, make_plant, read_log, run
 
 ARRAYS = (
     *("time", "q", "v", "true_q", "true_v", "torque", "forces", "measured", "cost", "cone_margin", "torque_margin"),
@@ -174,6 +176,95 @@ def test_a_killed_process_leaves_all_but_the_last_second(tmp_path: Path) -> None
 def test_a_log_that_can_not_be_written_is_named(tmp_path: Path) -> None:
     with pytest.raises(WbcError, match="can't write the log"):
         make(tmp_path / "no such folder" / "run.log")
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"controller": 3}, "needs a controller of torques.*not 3"),
+        ({"controller": "velocities"}, "needs a controller of torques.*DifferentialKinematics"),
+        ({"plant": 3}, "needs a plant"),
+        ({"period": np.nan}, "the control period, s, = nan"),
+        ({"period": "1 ms"}, "the control period, s, = '1 ms'"),
+        ({"period": 1.5e-3}, "multiple of the plant's timestep"),
+        ({"disturbances": 3}, "wbc.Push objects; 3 is none"),
+        ({"disturbances": ["base"]}, "wbc.Push objects; 'base' is none"),
+    ],
+)
+def test_what_can_not_be_run_is_named(change: dict, words: str) -> None:
+    controller, _ = standing("quadruped")
+    given = {"controller": controller, "plant": Simulator(controller.robot), "duration": 0.01, **change}
+    if given["controller"] == "velocities":
+        given["controller"] = kinematics.DifferentialKinematics(load("arm"), wbc.Stack(tasks.JointVelocity()))
+    with pytest.raises(WbcError, match=words):
+        run(**given)
+
+
+class Wandering(tasks.JointAcceleration):
+    """Its error is none."""
+
+    def error(self, robot, variables):
+        return 1.0
+
+
+def test_an_error_that_can_not_be_logged_is_named() -> None:
+    arm = load("arm")
+    controller = wbc.Controller(arm, wbc.Stack(tasks.EquationOfMotion() / Wandering(name="mine")))
+    with pytest.raises(WbcError, match=r"mine: error\(\) must give an array of one dimension"):
+        run(controller, Simulator(arm), 0.01)
+
+
+def test_one_push_need_not_be_in_a_list() -> None:
+    controller, _ = standing("quadruped")
+    one, listed = (
+        run(standing("quadruped")[0], Simulator(controller.robot), 0.02, disturbances=pushes)
+        for pushes in (Push("base", (0.0, 50.0, 0.0), 0.0, 1.0), [Push("base", (0.0, 50.0, 0.0), 0.0, 1.0)])
+    )
+    assert (one.q == listed.q).all() and one.v[-1, 1] > 1e-3
+
+
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [
+        (((1.0, 2.0), 0.0, 1.0), "push on 'base' must be three or six"),
+        ((3.0, 0.0, 1.0), "push on 'base' must be three or six"),
+        (((1.0, np.nan, 0.0), 0.0, 1.0), "push on 'base' must be three or six"),
+        (("hard", 0.0, 1.0), "push on 'base' = 'hard'"),
+        (((1.0, 2.0, 3.0), np.nan, 1.0), "the start of the push on 'base', s, = nan"),
+        (((1.0, 2.0, 3.0), 0.0, -1.0), "the duration of the push on 'base', s, = -1.0"),
+    ],
+)
+def test_a_push_that_makes_no_sense_is_named(values: tuple, words: str) -> None:
+    with pytest.raises(WbcError, match=words):
+        Push("base", *values)
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda arm: Simulator(arm, "x"), "timestep, s, = 'x'"),
+        (lambda arm: Simulator(arm, stiffness="x"), "stiffness, N/m, = 'x'"),
+        (lambda arm: Simulator(arm, corrections="x"), "corrections = 'x'"),
+        (lambda arm: Simulator(arm, corrections=-1), "corrections = -1"),
+        (lambda arm: Simulator(arm, height="x"), "height, m, = 'x'"),
+        (lambda arm: Simulator(arm, height=np.nan), "height, m, = nan"),
+        (lambda arm: Simulator(arm, contacts=3), "contacts are frames.*not 3"),
+        (lambda arm: MujocoSimulator(arm, "x"), "timestep, s, = 'x'"),
+        (lambda arm: MujocoSimulator(arm, 1e-3, -1.0), "friction = -1.0"),
+        (lambda arm: make_plant(arm, friction=np.inf), "friction = inf .* at the most"),
+    ],
+)
+def test_a_plant_that_can_not_be_made_is_named(make, words: str) -> None:
+    with pytest.raises(WbcError, match=words):
+        make(load("arm"))
+
+
+def test_only_what_has_contacts_tells_of_cones() -> None:
+    assert "N in cones" in make(None, 0.01).summary()
+    arm = load("arm")
+    stack = wbc.Stack(tasks.EquationOfMotion() / tasks.JointAcceleration())
+    summary = run(wbc.Controller(arm, stack), Simulator(arm), 0.01).summary()
+    assert "inf" not in summary and "N m of torque" in summary
 
 
 def test_a_measured_force_is_the_mean_over_the_period() -> None:

@@ -110,22 +110,30 @@ def test_wrong_options_are_named():
     plant = Simulator(wbc.load("arm"))
     with pytest.raises(wbc.WbcError, match="multiple of the plant's timestep"):
         Realistic(plant, delay=1.5e-3)
-    with pytest.raises(wbc.WbcError, match="zero or more"):
+    with pytest.raises(wbc.WbcError, match=r"lag, s, = -1\.0 must be a number, 0 or more"):
         Realistic(plant, lag=-1.0)
-    with pytest.raises(wbc.WbcError, match="position = -1"):
-        Noise(position=-1.0)
+    with pytest.raises(wbc.WbcError, match="delay, s, = 'x'"):
+        Realistic(plant, delay="x")
+    for bad in (-1.0, np.inf, "x", [0.1] * 7):
+        with pytest.raises(wbc.WbcError, match="noise: position, a standard deviation, = "):
+            Noise(position=bad)
     with pytest.raises(wbc.WbcError, match="must be a Plant"):
         Realistic("plant")
     with pytest.raises(wbc.WbcError, match="no body 'bse'"):
         with_mass_error(plant.model, 1.1, ["bse"])
-    with pytest.raises(wbc.WbcError, match="factor"):
-        with_mass_error(plant.model, 0.0)
+    for bad in (0.0, np.inf, "x"):
+        with pytest.raises(wbc.WbcError, match="factor"):
+            with_mass_error(plant.model, bad)
+    with pytest.raises(wbc.WbcError, match=r"such as robot\.model"):
+        with_mass_error(wbc.load("arm"), 1.1)
     with pytest.raises(wbc.WbcError, match="no simulator"):
         make_plant(plant.model, "gazebo")
     with pytest.raises(wbc.WbcError, match="realism = 3"):
         make_plant(plant.model, "builtin", realism=3)
-    for bad in ({"mass": 0.0}, {"friction": -1.0}, {"delay": np.nan}, {"lag": -1.0}, {"noise": 0.1}):
-        with pytest.raises(wbc.WbcError, match=f"realism: {next(iter(bad))}"):
-            Realism(**bad)
+    negative = {"mass": 0.0, "friction": -1.0, "delay": np.nan, "lag": -1.0, "noise": 0.1, "bodies": "base", "seed": -1}
+    absurd = {"mass": np.inf, "friction": np.inf, "delay": 1e9, "lag": np.inf, "noise": [1], "bodies": 3, "seed": "x"}
+    for name, bad in [*negative.items(), *absurd.items()]:
+        with pytest.raises(wbc.WbcError, match=f"realism: {name}"):
+            Realism(**{name: bad})
     with pytest.raises(wbc.WbcError, match="torque"):
         Realistic(plant).apply([1.0])

@@ -83,10 +83,9 @@ class ClassicalController(Controller):
         solver: str | Any = "nullspace",  # noqa: ANN401  anything with a solve(levels)
         period: float = 1e-3,
     ) -> None:
-        given = (contacts,) if isinstance(contacts, Contact) else tuple(contacts)
-        if judged_by is not None and given:
+        if judged_by is not None and contacts != ():
             raise WbcError("contacts are those of the stack in judged_by: give them there, and not here too")
-        stack = _NoTasks([], given) if judged_by is None else judged_by
+        stack = _NoTasks([], contacts) if judged_by is None else judged_by
         super().__init__(robot, stack, solver, period=period)
 
     @abstractmethod

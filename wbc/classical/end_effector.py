@@ -152,6 +152,8 @@ class HybridControl(TaskSpaceControl):
         others = [contact.name for contact in self.stack.contacts if contact.frame != frame]
         if others:
             raise WbcError(f"hybrid control of {frame!r} knows no contacts but its own; there are {', '.join(others)}")
+        if not isinstance(selection, Selection):
+            raise WbcError(f"the selection is one of wbc.classical.selection_matrices, not {show(selection)}")
         if force is None:
             raise WbcError("a force has no value to hold; give six numbers")
         self.frame, self.selection = frame, selection

@@ -135,8 +135,9 @@ class VirtualModelControl(ClassicalController):
         squares = isinstance(distribution, str) and distribution == "least-squares"
         solver = "nullspace" if squares else distribution
         super().__init__(robot, contacts, judged_by=judged_by, solver=solver, period=period)
-        self.virtual = (virtual,) if isinstance(virtual, VirtualForce) else tuple(virtual)
-        for force in self.virtual:
+        given = (virtual,) if isinstance(virtual, VirtualForce) or not isinstance(virtual, Iterable) else tuple(virtual)
+        self.virtual: tuple[VirtualForce, ...] = given
+        for force in given:
             if not isinstance(force, VirtualForce):
                 raise WbcError(f"virtual forces are VirtualSpring or ConstantForce objects; {show(force)} is none")
             if force.frame not in self.robot.frames:

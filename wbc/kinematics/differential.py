@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from wbc.arrays import ArrayLike
+from wbc.arrays import ArrayLike, numbers
 from wbc.assembly import Assembly
 from wbc.dynamics.base import Dynamics
 from wbc.errors import WbcError, number, show
@@ -162,7 +162,7 @@ class DifferentialKinematics:
         sizes = (robot.nq, robot.nv, robot.na, len(self.stack))
         path = None if record is None else Path(record)
         recorder = Recorder(robot.model.name, contacts, (), sizes, path=path)
-        now, v, ended = np.array(q, dtype=float), np.zeros(robot.nv), "finished"
+        now, v, ended = numbers(q, "q"), np.zeros(robot.nv), "finished"
         none = np.zeros(robot.na + 3 * len(contacts))
         try:
             for tick in range(max(round(duration / self.period), 1)):

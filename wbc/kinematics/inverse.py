@@ -57,7 +57,8 @@ class InverseSolution:
 
     def __str__(self) -> str:
         if self.solved:
-            return f"reached in {self.iterations} steps from {self.starts} starts"
+            starts = "one start" if self.starts == 1 else f"{self.starts} starts"
+            return f"reached in {self.iterations} steps from {starts}"
         return f"{self.position_error:.3g} m and {self.rotation_error:.3g} rad off: {self.reason}"
 
 
@@ -115,14 +116,16 @@ class InverseKinematics:
         self.iterations, self.restarts = _whole(iterations, "iterations", 1), _whole(restarts, "restarts", 0)
         self.coordinates = coordinates
         if coordinates is not None:
+            if isinstance(coordinates, str) or np.shape(coordinates) != (2,):
+                raise WbcError(f"coordinates = {show(coordinates)} must be two names, of a position and of a rotation")
             end_effector_coordinates(np.eye(4), *coordinates)  # raises where a name is unknown
         self._find_joints(joints)
 
     def _find_joints(self, names: Iterable[str] | None) -> None:
         """Where the joints that may move stand in q and v."""
         model = self.robot.model
-        if isinstance(names, str):
-            raise WbcError(f"joints is a list of names, not the text {names!r}")
+        if names is not None and (isinstance(names, str) or not isinstance(names, Iterable)):
+            raise WbcError(f"joints is a list of names, not {show(names)}")
         moves = np.zeros(model.nv)
         for seed in range(2):
             self.robot.update(self.robot.random(np.random.default_rng(seed)))
@@ -159,8 +162,8 @@ class InverseKinematics:
             record: whether to keep the path from the last start.
         """
         T, rows = _target(target)
-        rng = np.random.default_rng(seed)
-        q = np.array(self.robot.model.nominal if q0 is None else q0, dtype=float)
+        rng = np.random.default_rng(_whole(seed, "seed", 0))
+        q = numbers(self.robot.model.nominal if q0 is None else q0, "q0")
         self.robot.update(q)  # raises where q0 is not what it should be
         q[self._q] = np.clip(q[self._q], self._lower, self._upper)
         best, nearest, iterations, path = q, np.inf, 0, [q]

@@ -17,6 +17,9 @@ from wbc.geometry import so3
 from wbc.kinematics.rotation_spline import RotationSpline
 from wbc.kinematics.vector_spline import VectorSpline
 
+SHORTEST, LONGEST = 1e-9, 1e9
+"""What a path or a part of one may take, s."""
+
 
 class Curve(Protocol):
     """A part of a path."""
@@ -46,15 +49,15 @@ class MinimumJerk:
 
     def __init__(self, start: ArrayLike, goal: ArrayLike, duration: float, begin: float = 0.0) -> None:
         values = _values([start, goal], "start and goal")
-        self.duration = number(duration, "duration, s,", above=True)
-        self.begin = number(begin, "begin, s,", low=-np.inf)
+        self.duration = number(duration, "duration, s,", SHORTEST, LONGEST)
+        self.begin = number(begin, "begin, s,", -LONGEST, LONGEST)
         self._vectors, self._rotations = _split(values)
         self._start = values[0]
         self._turn = np.zeros(3) if self._rotations is None else so3.boxminus(self._rotations[1], self._rotations[0])
 
     def __call__(self, time: float) -> tuple[Array, Array, Array]:
         """Value, velocity and acceleration at a time, s."""
-        share, rate, bend = minimum_jerk((time - self.begin) / self.duration)
+        share, rate, bend = minimum_jerk((_time(time) - self.begin) / self.duration)
         rate, bend = rate / self.duration, bend / self.duration**2
         linear = angular = None
         if self._vectors is not None:
@@ -89,8 +92,10 @@ class Spline:
         accelerations: tuple[ArrayLike, ArrayLike] | None = None,
     ) -> None:
         given, knots = _values(values, "values"), numbers(times, "times")
-        if knots.shape != (len(given),) or len(given) < 2 or not (np.diff(knots) > 0).all():
+        if knots.shape != (len(given),) or len(given) < 2 or not (np.diff(knots) >= SHORTEST).all():
             raise WbcError(f"times must be {max(len(given), 2)} increasing numbers, one a value, not {show(times)}")
+        if not (np.abs(knots) <= LONGEST).all():
+            raise WbcError(f"times must be finite, {LONGEST:g} s at the most, not {show(times)}")
         if degree not in (3, 5):
             raise WbcError(f"degree = {show(degree)} must be 3 or 5")
         if degree == 3 and accelerations is not None:
@@ -105,9 +110,17 @@ class Spline:
 
     def __call__(self, time: float) -> tuple[Array, Array, Array]:
         """Value, velocity and acceleration at a time, s."""
+        time = _time(time)
         linear = None if self._linear is None else self._linear(time)
         angular = None if self._angular is None else self._angular(time)
         return _joined(linear, angular)
+
+
+def _time(time: float) -> float:
+    """A time that a path is asked for; infinite ones are before and after it."""
+    if not isinstance(time, int | float | np.number) or np.isnan(time):
+        raise WbcError(f"time = {show(time)} must be a number of seconds")
+    return float(time)
 
 
 def _values(values: Sequence[ArrayLike], what: str) -> Array:

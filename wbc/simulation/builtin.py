@@ -22,7 +22,7 @@ from wbc.contact import Contact
 from wbc.dynamics.base import Dynamics
 from wbc.dynamics.load import load
 from wbc.dynamics.passive import FRICTION_SPEED
-from wbc.errors import WbcError, show, unknown_name
+from wbc.errors import WbcError, number, show, unknown_name
 from wbc.model.model import Model
 from wbc.model.parts import constant
 from wbc.model.space import ConfigurationSpace
@@ -86,17 +86,16 @@ class Simulator(Plant):
         self._robot = robot.copy() if isinstance(robot, Dynamics) else load(robot)
         self.model = self._robot.model
         self._space = ConfigurationSpace(self.model)
-        if not 0 < timestep < 1:
-            raise WbcError(f"timestep = {timestep} must be a time in s, between 0 and 1")
+        self.timestep = number(timestep, "timestep, s,", high=1.0, above=True)
         if ground not in ("hard", "soft", "none"):
             raise unknown_name("ground", ground, ("hard", "soft", "none"))
         if integrator not in ("semi-implicit", "runge-kutta"):
             raise unknown_name("integrator", integrator, ("semi-implicit", "runge-kutta"))
         if integrator == "runge-kutta" and ground == "hard":
             raise WbcError('integrator "runge-kutta" needs forces; hard ground has none: ground="soft" or "none"')
-        if not (0 < stiffness < np.inf and 0 <= damping < np.inf):
-            raise WbcError(f"stiffness = {stiffness} must be positive and damping = {damping} not negative")
-        self.timestep, self._integrator, self._corrections = float(timestep), integrator, int(corrections)
+        number(stiffness, "stiffness, N/m,", high=1e18, above=True)
+        number(damping, "damping, N s/m,", high=1e18)
+        self._integrator, self._corrections = integrator, int(number(corrections, "corrections", high=1e6))
         self.points = () if ground == "none" else contact_points(self._robot, contacts)
         if self.model.floating and ground != "none" and contacts is None and not self.points:
             raise WbcError(

@@ -11,7 +11,7 @@ import numpy as np
 from wbc.arrays import Array, ArrayLike, IntArray, numbers
 from wbc.contact import Contact, SurfaceContact
 from wbc.dynamics.base import Dynamics
-from wbc.errors import WbcError, show, unknown_name
+from wbc.errors import WbcError, number, show, unknown_name
 from wbc.geometry import so3
 from wbc.model.parts import constant, plane_axes
 from wbc.model.tree import Tree
@@ -51,8 +51,9 @@ class Ground:
 
     def __init__(self, robot: Dynamics, points: Iterable[Point], normal: ArrayLike, height: float) -> None:
         n = constant(normal, (3,), "normal") / max(float(np.linalg.norm(normal)), 1e-300)
-        if not n.any() or not np.isfinite(height):
-            raise WbcError(f"normal = {show(normal)} must be a direction, and height = {height} a finite number of m")
+        if not n.any():
+            raise WbcError(f"normal = {show(normal)} must be a direction, not zero")
+        height = number(height, "height, m,", -1e6, 1e6)
         self.points, self.axes = tuple(points), np.vstack([n, *plane_axes(n)])
         self._normal, self._level, self._nv = n, float(n[2] * height), robot.nv
         self._frames = tuple(dict.fromkeys(point.frame for point in self.points))
@@ -87,6 +88,8 @@ def contact_points(robot: Dynamics, contacts: str | Contact | Iterable[Touching]
         contacts = robot.model.feet
     if isinstance(contacts, str | Contact):
         contacts = (contacts,)
+    if not isinstance(contacts, Iterable):
+        raise WbcError(f"contacts are frames, Contact objects, or (frame, points in it), not {show(contacts)}")
     tree, points = Tree(robot.model), []
     corners: ArrayLike | None
     for contact in contacts:

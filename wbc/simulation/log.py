@@ -75,11 +75,12 @@ class Log:
         counts = {status: self.status.count(status) for status in STATUSES if status in self.status}
         shares = ", ".join(f"{count} {status}" for status, count in counts.items())
         ms = 1e3 * self.tick_time
+        cone = f"{self.cone_margin.min():.3g} N in cones, " if self.contacts else ""
         return "\n".join(
             [
                 f"{self.robot}: {self.time[-1]:.3g} s in {len(self)} ticks, {self.ended or 'the file breaks off'}",
                 f"ticks: {shares}; {np.median(ms):.3f} ms median, {np.percentile(ms, 99):.3f} ms at 99 %",
-                f"least margins: {self.cone_margin.min():.3g} N in cones, {self.torque_margin.min():.3g} N m of torque",
+                f"least margins: {cone}{self.torque_margin.min():.3g} N m of torque",
             ]
         )
 
@@ -133,6 +134,9 @@ class Recorder:
             errors: by task, the same tasks each time.
         """
         if self._errors is None:
+            for name, error in errors.items():
+                if not isinstance(error, np.ndarray) or error.ndim != 1:
+                    raise WbcError(f"{name}: error() must give an array of one dimension, or None, not {show(error)}")
             self._begin({name: len(error) for name, error in errors.items()})
         row = np.concatenate([row, *errors.values()])
         self._rows.append(row)

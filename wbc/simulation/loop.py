@@ -9,9 +9,9 @@ from pathlib import Path
 
 import numpy as np
 
-from wbc.arrays import Array
+from wbc.arrays import Array, numbers
 from wbc.controller import Controller
-from wbc.errors import WbcError, number
+from wbc.errors import WbcError, number, show
 from wbc.geometry import quaternion
 from wbc.simulation.log import STATUSES, Log, Recorder
 from wbc.simulation.plant import Plant
@@ -35,6 +35,13 @@ class Push:
     start: float
     duration: float
 
+    def __post_init__(self) -> None:
+        force = numbers(self.force, f"the push on {self.frame!r}")
+        if force.shape not in ((3,), (6,)) or not np.isfinite(force).all():
+            raise WbcError(f"the push on {self.frame!r} must be three or six finite numbers, not {show(self.force)}")
+        number(self.start, f"the start of the push on {self.frame!r}, s,", -1e9, 1e9)
+        number(self.duration, f"the duration of the push on {self.frame!r}, s,")
+
 
 def run(
     controller: Controller,
@@ -43,7 +50,7 @@ def run(
     period: float | None = None,
     *,
     targets: Callable[[float, Controller], None] | None = None,
-    disturbances: Iterable[Push] = (),
+    disturbances: Push | Iterable[Push] = (),
     record: str | Path | None = None,
     progress: Callable[[float], None] | None = None,
     until: Callable[[float, Solution], bool] | None = None,
@@ -67,14 +74,21 @@ def run(
     Returns:
         The log; `ended` says how the run ended.
     """
-    period = controller.period if period is None else period
+    if not isinstance(controller, Controller):
+        raise WbcError(f"wbc.run needs a controller of torques, such as a wbc.Controller, not {show(controller)}")
+    if not isinstance(plant, Plant):
+        raise WbcError(f"wbc.run needs a plant, such as a wbc.Simulator, not {show(plant)}")
+    period = number(controller.period if period is None else period, "the control period, s,", high=1e3, above=True)
     steps = round(period / plant.timestep)
     if steps < 1 or abs(steps * plant.timestep - period) > 1e-9 * period:
         raise WbcError(
             f"the control period, {period:g} s, must be a multiple of the plant's timestep, {plant.timestep:g} s"
         )
     number(duration, "duration, s,", high=1e9, above=True)
-    robot, pushes = controller.robot, tuple(disturbances)
+    robot, pushes = controller.robot, tuple(disturbances) if isinstance(disturbances, Iterable) else (disturbances,)
+    odd = [push for push in pushes if not isinstance(push, Push)]
+    if odd:
+        raise WbcError(f"disturbances are wbc.Push objects; {show(odd[0])} is none")
     if (plant.model.nq, plant.model.nv, plant.model.na) != (robot.nq, robot.nv, robot.na):
         theirs = (plant.model.nq, plant.model.nv, plant.model.na)
         raise WbcError(

@@ -11,7 +11,7 @@ import numpy as np
 
 from wbc.arrays import Array, ArrayLike
 from wbc.dynamics.base import Dynamics
-from wbc.errors import WbcError, WbcWarning, show, unknown_name
+from wbc.errors import WbcError, WbcWarning, number, show, unknown_name
 from wbc.geometry import quaternion
 from wbc.model.model import Model
 from wbc.model.parts import constant
@@ -72,7 +72,7 @@ class MujocoSimulator(Plant):
         if isinstance(robot, Model):
             self.model = robot
             tree = Tree(robot)
-            self.mj_model = _on_a_floor(tree, friction)
+            self.mj_model = _on_a_floor(tree, number(friction, "friction", high=1e9))
             places = {name: tree.place(name) for name in robot.frame_names} | added
         elif isinstance(robot, mujoco.MjModel):
             self.mj_model = robot
@@ -85,9 +85,7 @@ class MujocoSimulator(Plant):
         else:
             raise WbcError(f"can't simulate {show(robot)}: give a robot of wbc.load, a mujoco.MjModel or an MJCF path")
         if timestep is not None:
-            if not 0 < timestep < 1:
-                raise WbcError(f"timestep = {timestep} must be a time in s, between 0 and 1")
-            self.mj_model.opt.timestep = timestep
+            self.mj_model.opt.timestep = number(timestep, "timestep, s,", high=1.0, above=True)
         self.timestep = float(self.mj_model.opt.timestep)
         self.mj_data = mujoco.MjData(self.mj_model)
         self._places = places
@@ -174,9 +172,9 @@ class MujocoSimulator(Plant):
         count = 2 * d.ncon
         forces, points, bodies = np.zeros((count, 3)), np.zeros((count, 3)), np.zeros(count, np.intp)
         local = np.zeros(6)
-        for number in range(d.ncon):
-            contact, pair = d.contact[number], slice(2 * number, 2 * number + 2)
-            mujoco.mj_contactForce(m, d, number, local)
+        for row in range(d.ncon):
+            contact, pair = d.contact[row], slice(2 * row, 2 * row + 2)
+            mujoco.mj_contactForce(m, d, row, local)
             force = contact.frame.reshape(3, 3).T @ local[:3]  # from the first geom's body on the second's
             forces[pair], points[pair] = (-force, force), contact.pos
             bodies[pair] = m.geom_bodyid[contact.geom1], m.geom_bodyid[contact.geom2]

@@ -15,6 +15,9 @@ from wbc.model.parts import constant
 from wbc.model.space import ConfigurationSpace
 from wbc.simulation.plant import Plant
 
+LARGEST, LONGEST = 1e9, 1e3
+"""Of factors and deviations, and of a delay, s: it is kept step by step."""
+
 
 @dataclass(frozen=True)
 class Noise:
@@ -38,9 +41,7 @@ class Noise:
 
     def __post_init__(self) -> None:
         for field in fields(self):
-            value = getattr(self, field.name)
-            if not 0 <= value < np.inf:
-                raise WbcError(f"noise: {field.name} = {show(value)} must be a standard deviation, zero or more")
+            number(getattr(self, field.name), f"noise: {field.name}, a standard deviation,", high=LARGEST)
 
 
 @dataclass(frozen=True)
@@ -66,10 +67,14 @@ class Realism:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        number(self.mass, "realism: mass", above=True)
-        number(self.friction, "realism: friction")
-        number(self.delay, "realism: delay, s,")
-        number(self.lag, "realism: lag, s,")
+        number(self.mass, "realism: mass", high=LARGEST, above=True)
+        number(self.friction, "realism: friction", high=LARGEST)
+        number(self.delay, "realism: delay, s,", high=LONGEST)
+        number(self.lag, "realism: lag, s,", high=LARGEST)
+        if self.bodies is not None and (isinstance(self.bodies, str) or not isinstance(self.bodies, Iterable)):
+            raise WbcError(f"realism: bodies is a list of names, not {show(self.bodies)}")
+        if not isinstance(self.seed, int | np.integer) or isinstance(self.seed, bool) or self.seed < 0:
+            raise WbcError(f"realism: seed = {show(self.seed)} must be a whole number, 0 or more")
         if self.noise is not None and not isinstance(self.noise, Noise):
             raise WbcError(f"realism: noise = {show(self.noise)} must be a wbc.simulation.Noise")
 
@@ -105,8 +110,8 @@ class Realistic(Plant):
     ) -> None:
         if not isinstance(plant, Plant):
             raise WbcError(f"plant = {show(plant)} must be a Plant, such as a wbc.simulation.Simulator")
-        if not 0 <= delay < np.inf or not 0 <= lag < np.inf:
-            raise WbcError(f"delay = {delay} and lag = {lag} must be times in s, zero or more")
+        number(delay, "delay, s,", high=LONGEST)
+        number(lag, "lag, s,", high=LARGEST)
         if noise is not None and not isinstance(noise, Noise):
             raise WbcError(f"noise = {show(noise)} must be a wbc.simulation.Noise")
         steps = round(delay / plant.timestep)
@@ -211,8 +216,9 @@ def with_mass_error(model: Model, factor: float, bodies: Iterable[str] | None = 
         factor: of masses and inertias.
         bodies: names of those that are scaled; None: all.
     """
-    if not 0 < factor < np.inf:
-        raise WbcError(f"factor = {show(factor)} must be a positive number")
+    if not isinstance(model, Model):
+        raise WbcError(f"a mass error needs a wbc.Model, such as robot.model, not {show(model)}")
+    number(factor, "factor", high=LARGEST, above=True)
     chosen = set(model.bodies if bodies is None else bodies)
     for name in chosen:
         if name not in model.bodies:

@@ -102,7 +102,7 @@ def make_plant(
         raise WbcError(f"realism = {show(realism)} must be a wbc.simulation.Realism")
     if realism.mass != 1.0:
         robot = with_mass_error(robot.model if isinstance(robot, Dynamics) else robot, realism.mass, realism.bodies)
-    friction = realism.friction * number(friction, "friction")
+    friction = realism.friction * number(friction, "friction", high=1e9)
     if simulator == "mujoco":
         from wbc.simulation.mujoco import MujocoSimulator
 
