@@ -9,7 +9,7 @@ import numpy as np
 from numpy.polynomial import Polynomial
 
 from tasks.frame import EndEffectorAcceleration
-from wbc.arrays import Array, ArrayLike
+from wbc.arrays import Array, ArrayLike, numbers
 from wbc.controller import Controller
 from wbc.dynamics import Dynamics
 from wbc.errors import WbcError, show
@@ -103,7 +103,7 @@ class Trot:
         even = tuple(foot for foot, place in self._hips.items() if place[0] * place[1] > 0)
         self._pairs = even, tuple(foot for foot in feet if foot not in even)
         self._command: Array = np.zeros(3)
-        self.command = np.array(command, dtype=float)
+        self.command = numbers(command, "command")
         self.base = EndEffectorAcceleration(base, None, base_gains or Gains([0.9, 0.9, 2.0, 2.0, 2.0, 1.0]))
         self.swings = tuple(
             EndEffectorAcceleration(

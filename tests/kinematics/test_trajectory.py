@@ -181,6 +181,7 @@ def test_paths_are_targets_of_tasks() -> None:
         (lambda: MinimumJerk([0], [1], 1.0, -np.inf), "begin, s, = -inf"),
         (lambda: MinimumJerk([0], [1], 1.0)(np.nan), "time = nan must be a number of seconds"),
         (lambda: Spline([0, 1], [[0], [1]])("soon"), "time = 'soon'"),
+        (lambda: Spline([0, 1], [[0], [1]])([0.5]), "time = .* must be a number of seconds"),
         (lambda: Spline([0, 1e-300], [[0], [1]]), "increasing"),
         (lambda: Spline([0, np.inf], [[0], [1]]), "times must be finite"),
         (lambda: MinimumJerk(np.eye(3), 2 * np.eye(3), 1.0), "rotation matrix"),

@@ -135,5 +135,9 @@ def test_a_trot_needs_four_feet_and_a_command_of_three_numbers() -> None:
     trot = Trot(wbc.load("quadruped", "numpy"))
     with pytest.raises(wbc.WbcError, match="three finite numbers"):
         trot.command = (0.5, 0.0)
+    with pytest.raises(wbc.WbcError, match="command = 'fast' is not an array of numbers"):
+        Trot(wbc.load("quadruped", "numpy"), "fast")
+    with pytest.raises(wbc.WbcError, match="needs a robot of wbc.load, not 'quadruped'"):
+        Trot("quadruped")
     with pytest.raises(wbc.WbcError, match="must be positive"):
         Trot(wbc.load("quadruped", "numpy"), swing=0.0)

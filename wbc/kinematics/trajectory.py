@@ -118,9 +118,10 @@ class Spline:
 
 def _time(time: float) -> float:
     """A time that a path is asked for; infinite ones are before and after it."""
-    if not isinstance(time, int | float | np.number) or np.isnan(time):
+    found = numbers(time, "time")
+    if found.ndim or np.isnan(found):
         raise WbcError(f"time = {show(time)} must be a number of seconds")
-    return float(time)
+    return float(found)
 
 
 def _values(values: Sequence[ArrayLike], what: str) -> Array:
