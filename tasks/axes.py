@@ -30,6 +30,8 @@ def picked(
             return words[axes]
         if axes in known or len(axes) > 3:
             axes = (axes,)
+    if not isinstance(axes, Iterable):
+        raise WbcError(f"{whose}: axes = {show(axes)} must be names out of {', '.join((*words, *known))}")
     chosen = tuple(axes)
     for axis in chosen:
         if axis not in known:

@@ -134,6 +134,11 @@ def test_mistakes_are_named() -> None:
         Support([wbc.PointContact("LF_foot", name="a"), wbc.PointContact("RF_foot", name="a")])
     with pytest.raises(wbc.WbcError, match="'LF_foot' is none"):
         Support(["LF_foot"])
+    with pytest.raises(wbc.WbcError, match="None is none"):
+        Support(None)
+    for bad in (None, 3, [["LF_foot"]]):
+        with pytest.raises(wbc.WbcError, match="no contact"):
+            support.open(bad)
 
 
 # --- in the loop -----------------------------------------------------------------------------------------------------
@@ -338,3 +343,16 @@ def test_tasks_that_can_do_nothing_make_no_torque(solver: str) -> None:
     )
     solution = wbc.Controller(robot, stack, solver).step(robot.model.nominal, 0.1 * np.ones(robot.nv))
     assert np.abs(solution.torque).max() < 200.0
+
+
+def test_contacts_that_stay_closed_are_the_same_tuple_from_the_start(robot) -> None:
+    """Who lays something out for the closed contacts does so once, and not at every tick."""
+    stack = wbc.Stack(tasks.EquationOfMotion() / tasks.ContactMotion(), contacts=wbc.PointContact("LF_foot"))
+    before = stack.support.closed
+    stack.support.advance(0.0, robot, dict)
+    assert stack.support.closed is before
+    stack.support.open("LF_foot")
+    stack.support.advance(0.1, robot, dict)
+    stack.support.close("LF_foot")
+    stack.support.advance(0.2, robot, dict)
+    assert stack.support.closed is before

@@ -5,6 +5,8 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
+import scipy.linalg  # noqa: F401  the heaviest import: from the depths of others it takes Python a tenth longer
+
 from wbc.contact import Contact, PointContact, SurfaceContact
 from wbc.dynamics import Dynamics, load
 from wbc.errors import WbcError, WbcWarning

@@ -40,6 +40,7 @@ class Part:
         lower: bounds with its tolerance, shape (rows,).
         upper: shape (rows,).
         equation: whether all rows are equations.
+        weight: of the task at this tick.
         eliminated: whether the rows were eliminated, and no solver sees them.
         where: its rows in the solver's levels.
     """
@@ -50,6 +51,7 @@ class Part:
     lower: Array
     upper: Array
     equation: bool
+    weight: float
     eliminated: bool = False
     where: slice = field(default_factory=lambda: slice(0, 0))
 
@@ -96,7 +98,7 @@ class Assembly:
         self._strict = strict
         self._deepest, self._patience, self._misses = -1, PATIENCE, 0
         self._checked: set[Task] = set()
-        self._laid: dict[tuple[int, ...], tuple[Hierarchy, Array, Array, Array, dict[int, Array]]] = {}
+        self._laid: dict[tuple[int, ...], tuple[Hierarchy, Array, Array, Array, dict[int, Part]]] = {}
 
     def parts(self, robot: Dynamics) -> list[Part]:
         """The rows of all tasks, highest priority first; those that are switched off are left out."""
@@ -110,7 +112,7 @@ class Assembly:
                 if task not in self._checked:
                     task.check_rows(rows, variables)
                     self._checked.add(task)
-                elif rows.lower is not rows.upper and rows.lower.flags.writeable and (rows.lower > rows.upper).any():
+                elif rows.lower is not rows.upper and not _fixed(rows) and (rows.lower > rows.upper).any():
                     task.check_rows(rows, variables)
                 if not len(rows.lower):
                     continue
@@ -120,7 +122,7 @@ class Assembly:
                     if presence < 1.0:
                         band = WIDEST * (1.0 - presence) ** 2 / presence
                         lower, upper = lower - band, upper + band
-                found.append(Part(task, level, rows, lower, upper, lower is upper))
+                found.append(Part(task, level, rows, lower, upper, lower is upper, task.weight))
         return found
 
     def check(self, robot: Dynamics) -> None:
@@ -171,15 +173,16 @@ class Assembly:
 
     def levels(self, parts: list[Part], X: Array) -> Hierarchy:
         """Writes all rows that are left into the levels, in z of x = X [1; z]."""
-        sizes = [0] * (len(self._tasks) - self.top)
+        sizes, counts = [0] * (len(self._tasks) - self.top), []
         start, free = 0, X.shape[1] - 1
         for part in parts:
             if not part.eliminated:
                 count = len(part.lower)
                 part.where = slice(start, start + count)
                 sizes[part.level - self.top] += count
+                counts.append(count)
                 start += count
-        key = (free, *sizes)
+        key = (free, *sizes, *counts)
         laid = self._laid.get(key)
         if laid is None:
             hierarchy, product = Hierarchy(sizes, free), np.zeros((start, 1 + free))
@@ -193,13 +196,14 @@ class Assembly:
             if part.eliminated:
                 continue
             at, rows = part.where, part.rows
-            if written_before.get(at.start) is not part.lower:
+            before = written_before.get(at.start)
+            if before is None or before.lower is not part.lower or before.upper is not part.upper:
                 lower[at], upper[at] = part.lower, part.upper
-                if not part.lower.flags.writeable:  # bounds that can't change are written once
-                    written_before[at.start] = part.lower
+                if _fixed(part):  # bounds that can't change are written once
+                    written_before[at.start] = part
                 else:
                     written_before.pop(at.start, None)
-            if rows.weights is not None or part.task.weight != 1.0:
+            if rows.weights is not None or part.weight != 1.0:
                 weighted = True
             _write(blocks_of(rows), blocks, product[at])
         self._clear_rounding(parts, hierarchy)
@@ -230,7 +234,7 @@ class Assembly:
         weights = np.ones(count)
         for part in parts:
             if not part.eliminated:
-                weights[part.where] = part.task.weight
+                weights[part.where] = part.weight
                 if part.rows.weights is not None:
                     weights[part.where] *= part.rows.weights
         return weights
@@ -269,6 +273,12 @@ class Assembly:
         return len(levels) >= depth and answer.status == "optimal" and answer.holds(levels[depth - 1] - self.top)
 
 
+def _fixed(bounds: Part | Rows) -> bool:
+    """Whether the bounds can't change in place: read-only, and no views of what is not."""
+    lower, upper = bounds.lower, bounds.upper
+    return not (lower.flags.writeable or upper.flags.writeable) and lower.base is None and upper.base is None
+
+
 def _of_one_weight(parts: list[Part], level: int) -> bool:
     """Whether all equations of a level have the same weight, and it is not zero."""
     weight = None
@@ -277,9 +287,9 @@ def _of_one_weight(parts: list[Part], level: int) -> bool:
             if part.rows.weights is not None:
                 return False
             if part.equation:
-                if part.task.weight != weight and weight is not None:
+                if part.weight != weight and weight is not None:
                     return False
-                weight = part.task.weight
+                weight = part.weight
     return bool(weight)
 
 

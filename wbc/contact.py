@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Iterable
 from typing import Literal
 
 import numpy as np
@@ -164,6 +165,7 @@ class PointContact(Contact):
         C = self._cones.get(sides)
         if C is None:
             C = self._cones[sides] = force_cone(self.normal, self.friction, sides)
+            C.flags.writeable = False
         return C if self.on is None else C.dot(robot.pose(self.on)[:3, :3].T)
 
     def error(self, robot: Dynamics, anchor: Array) -> Array:
@@ -274,3 +276,19 @@ class SurfaceContact(Contact):
     def margin(self, robot: Dynamics, force: Array, sides: int) -> float:
         """Of the pyramids with that many sides; see `Contact`."""
         return float(min(-(self.cone(robot, sides) @ force).max(), self.normals(robot) @ force))
+
+
+def as_contacts(contacts: object) -> tuple[Contact, ...]:
+    """Contacts as a tuple.
+
+    Args:
+        contacts: one, or several.
+
+    Raises:
+        WbcError: one is none.
+    """
+    found = tuple(contacts) if isinstance(contacts, Iterable) and not isinstance(contacts, str) else (contacts,)
+    for contact in found:
+        if not isinstance(contact, Contact):
+            raise WbcError(f"contacts are PointContact or SurfaceContact objects; {show(contact)} is none")
+    return found

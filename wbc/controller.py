@@ -17,7 +17,7 @@ from wbc.dynamics.base import Dynamics
 from wbc.errors import WbcError, number, show
 from wbc.fallback import fallback_torque
 from wbc.metric import LeastTorqueByInverseMass
-from wbc.preparation import check_tasks, usable_solver, warn_of_ignored_inequalities
+from wbc.preparation import check_tasks, finite_time, usable_solver, warn_of_ignored_inequalities
 from wbc.problem import Variables
 from wbc.reduction import Reduction
 from wbc.solution import Solution, Times
@@ -45,6 +45,7 @@ class Controller:
         robot: its own copy, in the state of the last tick.
         stack: what it was given.
         solver: the solver object.
+        period: between ticks, s.
     """
 
     _solution: type[Solution] = Solution
@@ -91,7 +92,6 @@ class Controller:
         names = tuple(contact.name for contact in closed)
         if names not in self._layouts:
             variables = Variables(self.robot, closed)
-            variables.period = self.period
             reduction = Reduction(self.robot, variables)
             strict = not getattr(self.solver, "trades_priorities", False)
             self._layouts[names] = variables, Assembly(self._levels, self.stack, reduction, variables, strict)
@@ -121,9 +121,7 @@ class Controller:
         began = perf_counter()
         robot, support = self.robot, self.stack.support
         robot.update(q, v)
-        time = float(t) if isinstance(t, int | float | np.number) else np.nan
-        if not abs(time) < np.inf:
-            raise WbcError(f"t = {show(t)} must be a finite time in s")
+        time = finite_time(t)
         if time != self._before[0]:
             self._earlier = self._before[1]
         self.stack.advance(time)
@@ -131,7 +129,7 @@ class Controller:
         if self._variables.contacts is not support.closed:  # another controller of this stack may have been first
             self._lay_out()
         variables = self._variables
-        variables.time, variables.last_torque = time, self._earlier
+        variables.time, variables.period, variables.last_torque = time, self.period, self._earlier
         variables.ceilings = support.ceilings
         variables.anchors = support.anchors
         M, h, Jc = robot.mass_matrix, robot.bias, variables.contact_jacobian(robot)

@@ -150,7 +150,7 @@ class Evidence(ABC):
                 if part.level == level:
                     residuals[part.task.name] = residual
                     weights = 1.0 if part.rows.weights is None else part.rows.weights
-                    cost += part.task.weight * float(np.sum(weights * residual**2))
+                    cost += part.weight * float(np.sum(weights * residual**2))
             reports.append(LevelReport(residuals, cost**0.5))
         return tuple(reports)
 

@@ -104,7 +104,7 @@ class Blame:
     def _weights(self, index: int) -> Array:
         part = self._outcomes[index].part
         weights = np.ones(len(part.lower)) if part.rows.weights is None else part.rows.weights
-        weighted: Array = part.task.weight * weights
+        weighted: Array = part.weight * weights
         return weighted
 
     def _weighted(self, index: int) -> Array:

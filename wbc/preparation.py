@@ -1,9 +1,11 @@
-"""What is looked at once, before the first tick: whether robot, stack and solver go together."""
+"""What is looked at before a tick: whether robot, stack and solver go together, and what the time is."""
 
 from __future__ import annotations
 
 import warnings
 from typing import Any
+
+import numpy as np
 
 from wbc.dynamics.base import Dynamics
 from wbc.errors import WbcError, WbcWarning, show, unknown_name
@@ -17,6 +19,14 @@ def usable_solver(solver: str | Any) -> Any:  # noqa: ANN401  anything with a so
     if not callable(getattr(found, "solve", None)):
         raise WbcError(f"solver = {show(solver)} has no solve(levels)")
     return found
+
+
+def finite_time(t: object) -> float:
+    """The time of a tick, s."""
+    time = float(t) if isinstance(t, int | float | np.number) else np.nan
+    if not abs(time) < np.inf:
+        raise WbcError(f"t = {show(t)} must be a finite time in s")
+    return time
 
 
 def check_tasks(robot: Dynamics, stack: Stack) -> None:

@@ -197,7 +197,7 @@ class Variables:
         self.time = 0.0
         self.period = 1e-3
         self.last_torque: Array | None = None
-        self._motion_of: tuple[int, int] | None = None
+        self._motion_of: tuple[Dynamics, int] | None = None
         self._same = all(contact.size == contact.rows for contact in self.contacts)
         self._points = tuple(contact.frame for contact in self.contacts)
         self._plain = bool(self.contacts) and all(contact.plain for contact in self.contacts)
@@ -221,7 +221,7 @@ class Variables:
 
     def _kinematics(self, robot: Dynamics) -> None:
         """Computes, once a state, the contacts' Jacobians and biases."""
-        stamp = id(robot), robot.updates
+        stamp = robot, robot.updates  # the robot itself: an id is given anew to another one once it is gone
         if self._motion_of == stamp:
             return
         if self._plain:
@@ -239,6 +239,8 @@ class Variables:
             else:
                 spread = [contact.spread(robot, J) for contact, (J, _) in zip(self.contacts, parts, strict=True)]
                 self._force_jacobian = np.concatenate(spread)
+        for shared in (self._motion, self._motion_bias, self._force_jacobian):
+            shared.flags.writeable = False
         self._motion_of = stamp
 
     def contact_jacobian(self, robot: Dynamics) -> Array:

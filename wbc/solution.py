@@ -58,11 +58,12 @@ class Solution(Evidence):
     @cached_property
     def normal_forces(self) -> dict[str, float]:
         """The normal force expected at each closed contact, N."""
-        f = self._x[self._variables.force]
+        f, contacts = self._x[self._variables.force], self._variables.contacts
+        twin = self._robot if all(contact.plain for contact in contacts) else self._state()  # other normals turn
         found = {}
-        for contact in self._variables.contacts:
+        for contact in contacts:
             where = self._variables.force_of(contact.name)
-            found[contact.name] = float(contact.normals(self._robot).dot(f[where]))
+            found[contact.name] = float(contact.normals(twin).dot(f[where]))
         return found
 
     def _physics(self) -> Array:

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from wbc.arrays import Array
-from wbc.contact import Contact
+from wbc.contact import Contact, as_contacts
 from wbc.dynamics.base import Dynamics
-from wbc.errors import WbcError, number, show, unknown_name
+from wbc.errors import WbcError, number, unknown_name
 
 ROUNDING = 1e-9
 """A ramp that ends within so many seconds has ended: 1.2 - 1.0 is less than 0.2."""
@@ -46,18 +46,15 @@ class Support:
     """
 
     def __init__(self, contacts: Contact | Iterable[Contact] = ()) -> None:
-        several = isinstance(contacts, Iterable) and not isinstance(contacts, str)
-        self.contacts: tuple[Contact, ...] = tuple(contacts) if several else (contacts,)  # type: ignore[arg-type,assignment]
+        self.contacts = as_contacts(contacts)
         self._states: dict[str, _State] = {}
         for contact in self.contacts:
-            if not isinstance(contact, Contact):
-                raise WbcError(f"contacts are PointContact or SurfaceContact objects; {show(contact)} is none")
             if contact.name in self._states:
                 raise WbcError(f"there are two contacts called {contact.name!r}; give one another name=")
             self._states[contact.name] = _State()
         self._moving: set[str] = set()
         self._closed = self.contacts
-        self._sets: dict[tuple[str, ...], tuple[Contact, ...]] = {}
+        self._sets = {tuple(self._states): self.contacts}  # by the names of those that are closed
         self._anchors: list[Array | None] = []
         self._ceilings: list[float] = []
         self._changed = True
@@ -68,9 +65,9 @@ class Support:
         return f"<Support: {states or 'no contacts'}>"
 
     def _named(self, contacts: str | Iterable[str]) -> list[str]:
-        names = [contacts] if isinstance(contacts, str) else list(contacts)
+        names = list(contacts) if isinstance(contacts, Iterable) and not isinstance(contacts, str) else [contacts]
         for name in names:
-            if name not in self._states:
+            if not isinstance(name, str) or name not in self._states:
                 raise unknown_name("contact", name, self._states)
         return names
 

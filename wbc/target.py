@@ -123,8 +123,8 @@ class Target:
         return self._held, velocity, acceleration
 
 
-class Aimed(Task):
-    """A task with a target."""
+class Targeted:
+    """What has a target that its user may set."""
 
     _target: Target
 
@@ -136,6 +136,10 @@ class Aimed(Task):
     @target.setter
     def target(self, target: ArrayLike | Moving | None) -> None:
         self._target.value = target
+
+
+class Aimed(Targeted, Task):
+    """A task with a target."""
 
     def reset(self) -> None:
         """See `Task`: without a target, it holds from now on what it measures next."""

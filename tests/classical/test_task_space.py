@@ -297,9 +297,15 @@ def test_the_impact_is_the_cone_problems_where_nothing_slides_or_parts(seed: int
         (lambda robot: TaskSpace(robot, np.full((1, 7), np.nan), np.zeros(1)), "finite"),
         (lambda robot: TaskSpace.of_frame(robot, "tol"), "did you mean 'tool'"),
         (lambda robot: TaskSpace.of_contacts(robot, ["tool"]), "PointContact or SurfaceContact"),
-        (lambda robot: TaskSpace.of_frame(robot, "tool").contact_force(np.zeros(3)), "torque must be 7"),
-        (lambda robot: TaskSpace.of_frame(robot, "tool").force([1.0]), "must be 6 finite numbers"),
-        (lambda robot: TaskSpace.of_frame(robot, "tool").project([np.inf] * 7), "must be 7 finite numbers"),
+        (
+            lambda robot: TaskSpace.of_frame(robot, "tool").contact_force(np.zeros(3)),
+            r"torque must be .* shape \(7,\)",
+        ),
+        (lambda robot: TaskSpace.of_frame(robot, "tool").force([1.0]), r"must be .* shape \(6,\)"),
+        (
+            lambda robot: TaskSpace.of_frame(robot, "tool").project([np.inf] * 7),
+            r"must be .* shape \(7,\)",
+        ),
         (lambda robot: selection_matrices((1, 0.5, 0)), "each 0 .force. or 1"),
         (lambda robot: selection_matrices(axes=np.ones((3, 3))), "rotation matrix"),
     ],

@@ -348,3 +348,116 @@ def test_numbers_that_are_none_are_named() -> None:
     ]:
         with pytest.raises(WbcError, match=message):
             make()
+
+
+@pytest.mark.parametrize("name", ["quadruped", "humanoid"])
+def test_jacobians_of_contacts_are_those_of_the_robot_that_is_asked_about(name: str) -> None:
+    """Robots come and go, and a new one may be where one that is gone has been."""
+    robot, rng = wbc.load(name, "numpy"), np.random.default_rng(3)
+    variables = wbc.Variables(robot, contacts(robot))
+    for _ in range(10):
+        twin = robot.copy()
+        twin.update(*moving_state(robot, rng, 0.5, 0.5))
+        expected = np.concatenate([contact.motion(twin)[0] for contact in variables.contacts])
+        assert np.allclose(variables.contact_motion(twin)[0], expected, atol=1e-12)
+        del twin
+
+
+@pytest.mark.parametrize("name", ["quadruped", "humanoid"])
+def test_what_tasks_share_can_not_be_written_to(name: str) -> None:
+    robot = wbc.load(name, "numpy")
+    robot.update(robot.model.nominal)
+    variables = wbc.Variables(robot, contacts(robot))
+    shared = [variables.contact_jacobian(robot), *variables.contact_motion(robot)]
+    if name == "quadruped":
+        shared.append(variables.contacts[0].cone(robot, 4))
+    for array in shared:
+        with pytest.raises(ValueError, match="read-only"):
+            array[:] = 0.0
+
+
+def test_normal_forces_are_those_of_their_own_tick() -> None:
+    ours, q = standing("humanoid", "numpy")
+    rng = np.random.default_rng(0)
+    solution = ours.step(q, np.zeros(ours.robot.nv))
+    ours.step(*moving_state(ours.robot, rng, 0.5, 0.3), 1e-3)  # the soles turn
+    for name, force in solution.forces.items():  # and stood level before
+        assert np.isclose(solution.normal_forces[name], force[2])
+
+
+def test_costs_are_those_of_the_weights_of_their_own_tick() -> None:
+    ours, _ = standing("quadruped", "numpy")
+    q, v = moving_state(ours.robot, np.random.default_rng(0), 0.1, 0.2)
+    ours.step(q, v)
+    at_once, later = ours.step(q, v, 1e-3).levels[-1].cost, ours.step(q, v, 1e-3)
+    ours.stack.fade("least torque", 9.0, 0.0)
+    assert np.isclose(ours.step(q, v, 2e-3).levels[-1].cost, 3.0 * at_once)
+    assert np.isclose(later.levels[-1].cost, at_once)
+
+
+class _Corridor(wbc.Task):
+    """Accelerations between bounds of which only the upper ones change."""
+
+    inequality = True
+
+    def __init__(self, count: int, name: str, upper: float) -> None:
+        super().__init__(name)
+        self.lower, self.upper, self.joints = np.full(count, -1e3), np.full(count, upper), np.arange(6, 6 + count)
+        self.lower.flags.writeable = False
+
+    def rows(self, robot: wbc.Dynamics, variables: wbc.Variables) -> wbc.Rows:
+        return wbc.Rows.between(self.lower, self.upper.copy(), acceleration=self.joints)
+
+
+def _corridors(*corridors: wbc.Task) -> wbc.Controller:
+    robot = wbc.load("quadruped", "numpy")
+    free = tasks.JointAcceleration(target=lambda t: (robot.model.nominal[7:], np.zeros(12), np.full(12, 5.0)))
+    level: wbc.Task | wbc.Levels = corridors[0]
+    for corridor in corridors[1:]:
+        level = level + corridor
+    return controller(robot, wbc.Stack(tasks.EquationOfMotion() / level / free), "hierarchical-qp")
+
+
+def test_a_bound_that_changes_beside_one_that_can_not_is_seen() -> None:
+    corridor = _Corridor(12, "corridor", 2.0)
+    ours = _corridors(corridor)
+    q, v = np.array(ours.robot.model.nominal), np.zeros(18)
+    for tick, upper in enumerate([2.0, 1.0, 3.0]):
+        corridor.upper[:] = upper
+        assert np.allclose(ours.step(q, v, 1e-3 * tick).acceleration[6:], upper)
+
+
+def test_bounds_that_can_not_change_are_those_of_the_tasks_that_are_on() -> None:
+    """Tasks that are switched may have as many rows together as others: where one stood, two stand."""
+
+    class Fixed(_Corridor):
+        def rows(self, robot: wbc.Dynamics, variables: wbc.Variables) -> wbc.Rows:
+            self.upper.flags.writeable = False
+            return wbc.Rows.between(self.lower, self.upper, acceleration=self.joints)
+
+    whole, first, rest = Fixed(12, "whole", 4.0), Fixed(4, "first", 1.0), Fixed(12, "rest", 2.0)
+    rest.lower, rest.upper, rest.joints = rest.lower[:8].copy(), rest.upper[:8].copy(), np.arange(10, 18)
+    rest.lower.flags.writeable = False
+    ours = _corridors(whole, first, rest)
+    q, v = np.array(ours.robot.model.nominal), np.zeros(18)
+    for tick in range(4):
+        for task, on in ((whole, tick % 2 == 1), (first, tick % 2 == 0), (rest, tick % 2 == 0)):
+            (ours.stack.switch_on if on else ours.stack.switch_off)(task.name)
+        found = ours.step(q, v, 1e-3 * tick).acceleration[6:]
+        assert np.allclose(found, 4.0 if tick % 2 else np.r_[np.full(4, 1.0), np.full(8, 2.0)]), tick
+
+
+def test_the_period_may_be_set_while_it_runs() -> None:
+    ours, q = standing("quadruped", "numpy")
+    seen = []
+
+    class Looks(tasks.TorqueMinimization):
+        def rows(self, robot: wbc.Dynamics, variables: wbc.Variables) -> wbc.Rows:
+            seen.append(variables.period)
+            return super().rows(robot, variables)
+
+    watched = wbc.Controller(ours.robot, wbc.Stack(tasks.EquationOfMotion() / Looks("looks")))
+    watched.step(q, np.zeros(18))
+    watched.period = 5e-3
+    watched.step(q, np.zeros(18), 1.0)
+    assert (seen[0], seen[-1]) == (1e-3, 5e-3)

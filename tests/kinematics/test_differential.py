@@ -326,6 +326,8 @@ def test_what_does_not_go_together_is_refused() -> None:
         wbc.Controller(robot, wbc.Stack(tasks.EquationOfMotion() / wrong)).step(robot.model.nominal, np.zeros(7))
     with pytest.raises(wbc.WbcError, match="t = nan"):
         DifferentialKinematics(robot, wbc.Stack(hand)).step(robot.model.nominal, t=np.nan)
+    with pytest.raises(wbc.WbcError, match="q = 'home' is not an array of numbers"):
+        DifferentialKinematics(robot, wbc.Stack(hand)).run("home", 1.0)  # type: ignore[arg-type]
     with pytest.raises(wbc.WbcError, match="share = 0"):
         tasks.VelocityLimits(share=0.0)
     with pytest.raises(wbc.WbcError, match="no joint .joint_9."):
@@ -387,3 +389,18 @@ def test_a_run_can_be_stopped_recorded_and_read(tmp_path) -> None:
     assert log.ended == "stopped"
     assert 0.1 < log.time[-1] < 0.13
     assert np.array_equal(wbc.read_log(tmp_path / "log").q, log.q)
+
+
+def test_a_run_that_goes_wrong_leaves_what_was_recorded(tmp_path) -> None:
+    robot, path = wbc.load("arm", "numpy"), tmp_path / "run.log"
+    kinematics = DifferentialKinematics(robot, wbc.Stack(tasks.EndEffectorVelocity("tool")))
+
+    def targets(t: float, _: object) -> None:
+        if t > 0.045:
+            raise RuntimeError("lost")
+
+    with pytest.raises(RuntimeError, match="lost"):
+        kinematics.run(robot.model.nominal, 1.0, targets=targets, record=path)
+    log = wbc.read_log(path)
+    assert (len(log), log.ended) == (5, "RuntimeError: lost")
+    assert "margin" not in log.summary()  # there are no torques and no forces

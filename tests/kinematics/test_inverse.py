@@ -185,6 +185,7 @@ def test_the_same_seed_gives_the_same_and_nothing_is_touched() -> None:
         ({"target": np.eye(2)}, r"a pose \(4, 4\)"),
         ({"target": 2 * np.eye(3)}, "rotation matrix"),
         ({"target": [np.nan, 0, 0]}, "finite"),
+        ({"q0": "home"}, "q0 = 'home' is not an array of numbers"),
         ({"frame": "world"}, "no joint with one coordinate moves 'world'"),
     ],
 )

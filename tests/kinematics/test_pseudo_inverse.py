@@ -114,6 +114,10 @@ def test_what_is_no_matrix_is_refused() -> None:
         pseudo_inverse([1.0, np.nan])
     with pytest.raises(wbc.WbcError, match="damping = 0"):
         damped_pseudo_inverse(np.eye(2), 0)
+    with pytest.raises(wbc.WbcError, match="damping = inf"):
+        damped_pseudo_inverse(np.eye(2), np.inf)
+    with pytest.raises(wbc.WbcError, match="tolerance = 'small'"):
+        pseudo_inverse(np.eye(2), "small")
     with pytest.raises(wbc.WbcError, match="weights must be 2"):
         weighted_pseudo_inverse(np.eye(2), [1.0, -1.0])
     assert pseudo_inverse(np.zeros((0, 3))).shape == (3, 0)

@@ -190,7 +190,10 @@ def test_paths_are_targets_of_tasks() -> None:
         (lambda: Spline([0, 1], [[0], [1]], 4), "3 or 5"),
         (lambda: Spline([0, 1], [[0], [1]], 3, None, ([0], [0])), "take degree 5"),
         (lambda: Spline([0, 1], [[0], [1]], 3, ([0, 0], [0, 0])), "velocities must be two of 1"),
-        (lambda: Spline([], []), "missing"),
+        (lambda: Spline([], []), "values must be a list of vectors"),
+        (lambda: Spline([0, 1], None), "values must be a list of vectors"),
+        (lambda: Spline([0, 1], [[0.0], [1.0]])(np.nan), "time = nan must be a number"),
+        (lambda: MinimumJerk([0.0], [1.0], 1.0)("now"), "time = 'now' is not an array of numbers"),
     ],
 )
 def test_bad_input_is_named(make, match) -> None:

@@ -283,3 +283,20 @@ def test_a_measured_force_is_the_mean_over_the_period() -> None:
             forces.append(list(plant.contact_forces.values()))
         assert np.allclose(log.measured[tick + 1], np.mean(forces, axis=0), atol=1e-9)
     assert np.abs(log.measured).max() > 100.0
+
+
+def test_limits_go_by_the_period_of_the_run() -> None:
+    """Torques that may change by so much a second change by so much a tick."""
+    controller, _ = standing("quadruped")
+    rate = 500.0
+    stack = wbc.Stack(
+        tasks.EquationOfMotion() / (tasks.TorqueLimits(rate=rate) + tasks.ContactMotion()) / tasks.JointAcceleration(),
+        contacts=controller.stack.contacts,
+    )
+    limited = wbc.Controller(controller.robot, stack)
+    plant = Simulator(controller.robot)
+    log = run(limited, plant, 0.03, period=5e-3, disturbances=[Push("base", (400.0, 0.0, 0.0), 0.005, 0.02)])
+    assert np.isclose(np.abs(np.diff(log.torque, axis=0)).max(), 5e-3 * rate)
+    assert limited.period == 1e-3
+    with pytest.raises(WbcError, match="the control period, s, = 'soon' must be a number"):
+        run(limited, plant, 0.03, period="soon")  # type: ignore[arg-type]

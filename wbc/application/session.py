@@ -56,6 +56,8 @@ def run(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", WbcWarning)  # they are the same
         others = other_backends(scene, make) if beside and hasattr(scene, "plant") else []
+    for other in others:
+        other.scene.controller.period = scene.controller.period if period is None else period
     try:
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:

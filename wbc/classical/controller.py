@@ -13,7 +13,7 @@ from wbc.arrays import Array, ArrayLike
 from wbc.assembly import Part
 from wbc.certificate import contact_margins
 from wbc.classical.task_space import TaskSpace
-from wbc.contact import Contact
+from wbc.contact import Contact, as_contacts
 from wbc.controller import Controller
 from wbc.dynamics.base import Dynamics
 from wbc.errors import WbcError, show
@@ -83,9 +83,10 @@ class ClassicalController(Controller):
         solver: str | Any = "nullspace",  # noqa: ANN401  anything with a solve(levels)
         period: float = 1e-3,
     ) -> None:
-        if judged_by is not None and contacts != ():
+        given = as_contacts(contacts)
+        if judged_by is not None and given:
             raise WbcError("contacts are those of the stack in judged_by: give them there, and not here too")
-        stack = _NoTasks([], contacts) if judged_by is None else judged_by
+        stack = _NoTasks([], given) if judged_by is None else judged_by
         super().__init__(robot, stack, solver, period=period)
 
     @abstractmethod
@@ -149,6 +150,15 @@ class ClassicalController(Controller):
         possible = possible and min(margins.values(), default=0.0) >= -BEYOND
         status: Status = "optimal" if possible else "violated"
         return x[:, None], Answer(np.zeros(0), status, 1, perf_counter() - start, np.zeros(0))
+
+    def _need_all_actuators(self) -> None:
+        """Raises a `WbcError` where a velocity has no actuator."""
+        robot = self.robot
+        if robot.na != robot.nv:
+            raise WbcError(
+                f"{type(self).__name__} needs an actuator for each of the {robot.nv} velocities of "
+                f"{robot.model.name!r}, which has {robot.na}; see wbc.classical.InverseDynamics"
+            )
 
     def _warn_of_ignored_inequalities(self) -> None:
         """No law knows any; the status of each solution says what that comes to."""

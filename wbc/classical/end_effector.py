@@ -83,7 +83,7 @@ class TaskSpaceControl(ClassicalController):
         period: float = 1e-3,
     ) -> None:
         super().__init__(robot, contacts, judged_by=judged_by, period=period)
-        _needs_all_actuators(self.robot, type(self).__name__)
+        self._need_all_actuators()
         if posture is not None and not isinstance(posture, ClassicalController):
             raise WbcError(f"the posture is another classical controller, such as ComputedTorque, not {posture!r}")
         if not isinstance(motion, Task):
@@ -156,6 +156,8 @@ class HybridControl(TaskSpaceControl):
             raise WbcError(f"the selection is one of wbc.classical.selection_matrices, not {show(selection)}")
         if force is None:
             raise WbcError("a force has no value to hold; give six numbers")
+        if not isinstance(selection, Selection):
+            raise WbcError(f"the selection is what selection_matrices(...) gives, not {show(selection)}")
         self.frame, self.selection = frame, selection
         self._force = Target(force, ((6,),), 6, whose=f"force on {frame}")
 
@@ -184,11 +186,3 @@ class HybridControl(TaskSpaceControl):
             pushed = self._pushed(variables)[: contact.rows]
             force[variables.force_of(contact.name)] = np.linalg.lstsq(to_wrench, pushed, rcond=None)[0]
         return robot._accelerations(total + variables.contact_jacobian(robot).T @ force), force
-
-
-def _needs_all_actuators(robot: Dynamics, law: str) -> None:
-    if robot.na != robot.nv:
-        raise WbcError(
-            f"{law} needs an actuator for each of the {robot.nv} velocities of {robot.model.name!r}, which has "
-            f"{robot.na}; see wbc.classical.InverseDynamics"
-        )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterable
-from typing import Any
 
 import numpy as np
 
@@ -16,10 +15,10 @@ from wbc.errors import WbcError
 from wbc.gains import Gains
 from wbc.problem import Variables
 from wbc.stack import Stack
-from wbc.target import Moving, Target
+from wbc.target import Moving, Target, Targeted
 
 
-class _JointLaw(ClassicalController):
+class _JointLaw(Targeted, ClassicalController):
     """A law on the positions of all actuated joints.
 
     Args:
@@ -56,15 +55,6 @@ class _JointLaw(ClassicalController):
         self.gains = Gains.of(gains, self._usual, name)
         self.gains.check(na, name)
         self._target = Target(target, ((na,),), na, whose=name)
-
-    @property
-    def target(self) -> Any:  # noqa: ANN401  an array, a function or None
-        """q*: a read-only copy of what was given, a function of time, or None; may be set at any time."""
-        return self._target.value
-
-    @target.setter
-    def target(self, target: ArrayLike | Moving | None) -> None:
-        self._target.value = target
 
     def reset(self) -> None:
         """See `wbc.Controller`; without a target, it holds the posture that it finds next."""
@@ -150,11 +140,7 @@ class ComputedTorque(_JointLaw):
         period: float = 1e-3,
     ) -> None:
         super().__init__(robot, target, gains, contacts=contacts, judged_by=judged_by, period=period)
-        if self.robot.na != self.robot.nv:
-            raise WbcError(
-                f"computed torque needs an actuator for each of the {self.robot.nv} velocities of "
-                f"{self.robot.model.name!r}, which has {self.robot.na}; see wbc.classical.InverseDynamics"
-            )
+        self._need_all_actuators()
 
     def _torque(self, robot: Dynamics, feedback: Array, acceleration: Array) -> Array:
         """See `_JointLaw`."""

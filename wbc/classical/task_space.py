@@ -19,9 +19,10 @@ import numpy as np
 from scipy.linalg import lapack
 
 from wbc.arrays import Array, ArrayLike, numbers
-from wbc.contact import Contact
+from wbc.contact import Contact, as_contacts
 from wbc.dynamics.base import Dynamics
-from wbc.errors import WbcError, show
+from wbc.errors import WbcError
+from wbc.model.parts import constant
 from wbc.problem import Variables
 
 RANK_TOLERANCE = 1e-7
@@ -87,7 +88,7 @@ class TaskSpace:
             robot: updated.
             contacts: that are closed; or the variables of a tick, which have them.
         """
-        variables = contacts if isinstance(contacts, Variables) else Variables(robot, _checked(contacts))
+        variables = contacts if isinstance(contacts, Variables) else Variables(robot, as_contacts(contacts))
         J = variables.contact_jacobian(robot)
         bias = variables.contact_motion(robot)[1]
         if len(bias) != len(J):  # forces at corners: what these points do
@@ -115,7 +116,7 @@ class TaskSpace:
         Args:
             force: generalized, shape (nv,).
         """
-        return np.asarray(self._inverse @ self._solve(_vector(force, len(self._L), "a generalized force")))
+        return np.asarray(self._inverse @ self._solve(constant(force, (len(self._L),), "a generalized force")))
 
     @property
     def coriolis(self) -> Array:
@@ -133,7 +134,7 @@ class TaskSpace:
         Args:
             acceleration: ẇ, shape (rows,).
         """
-        wanted = _vector(acceleration, len(self.bias), "the acceleration of the rows")
+        wanted = constant(acceleration, self.bias.shape, "the acceleration of the rows")
         return self.inertia @ (wanted - self.bias) + self.project(self._h)
 
     # --- support -----------------------------------------------------------------------------------------------------
@@ -152,7 +153,7 @@ class TaskSpace:
         Args:
             force: generalized, shape (nv,).
         """
-        w = self._solve(_vector(force, len(self._L), "a generalized force"))
+        w = self._solve(constant(force, (len(self._L),), "a generalized force"))
         return np.asarray(self._L @ (w - self._U @ (self._U.T @ w)))
 
     def contact_force(self, torque: ArrayLike) -> Array:
@@ -188,35 +189,18 @@ class TaskSpace:
         """
         A = self.null_space.T[:, self._actuated]
         inverse = np.linalg.pinv(A, rcond=1e-9)
-        wanted = self.split(self._M @ _vector(acceleration, len(self._L), "acceleration") + self._h)
+        wanted = self.split(self._M @ constant(acceleration, (len(self._L),), "acceleration") + self._h)
         torque: Array = inverse @ wanted
         if free_torque is not None:
-            given = _vector(free_torque, len(self._actuated), "free_torque")
+            given = constant(free_torque, (len(self._actuated),), "free_torque")
             torque = torque + given - inverse @ (A @ given)
         return torque
 
     def _generalized(self, torque: ArrayLike) -> Array:
         """Sᵀ τ, shape (nv,)."""
         force = np.zeros(len(self._L))
-        force[self._actuated] = _vector(torque, len(self._actuated), "torque")
+        force[self._actuated] = constant(torque, (len(self._actuated),), "torque")
         return force
 
     def __repr__(self) -> str:
         return f"<TaskSpace: {len(self.jacobian)} rows of rank {self.rank}>"
-
-
-def _vector(values: ArrayLike, size: int, what: str) -> Array:
-    """A checked copy of so many numbers."""
-    found = numbers(values, what)
-    if found.shape != (size,) or not np.isfinite(found).all():
-        raise WbcError(f"{what} must be {size} finite numbers, not {show(values)}")
-    return found
-
-
-def _checked(contacts: object) -> tuple[Contact, ...]:
-    """Contacts, or an error that says what is none."""
-    found = tuple(contacts) if isinstance(contacts, list | tuple) else (contacts,)
-    for contact in found:
-        if not isinstance(contact, Contact):
-            raise WbcError(f"contacts are PointContact or SurfaceContact objects; {show(contact)} is none")
-    return found

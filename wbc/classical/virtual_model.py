@@ -17,7 +17,7 @@ from wbc.geometry import so3
 from wbc.problem import Variables
 from wbc.solvers import Level, make_solver
 from wbc.stack import Stack
-from wbc.target import Moving, Target
+from wbc.target import Moving, Target, Targeted
 
 
 class VirtualForce(ABC):
@@ -62,7 +62,7 @@ class ConstantForce(VirtualForce):
         return self._target.at(time, np.zeros(6))[0]
 
 
-class VirtualSpring(VirtualForce):
+class VirtualSpring(Targeted, VirtualForce):
     """A spring and a damper between a frame and a pose: F = K (r* − r, log(R* Rᵀ)) + D (w* − w).
 
     Args:
@@ -82,15 +82,6 @@ class VirtualSpring(VirtualForce):
             _six(values, f"{whose}: {what}") for values, what in ((stiffness, "stiffness"), (damping, "damping"))
         )
         self._target = Target(target, ((4, 4),), 6, whose=whose, turns=lambda T: so3.is_rotation(T[:3, :3], 1e-6))
-
-    @property
-    def target(self) -> Any:  # noqa: ANN401  an array, a function or None
-        """A read-only copy of what was given, a function of time, or None; may be set at any time."""
-        return self._target.value
-
-    @target.setter
-    def target(self, target: ArrayLike | Moving | None) -> None:
-        self._target.value = target
 
     def reset(self) -> None:
         """See `VirtualForce`; without a target it holds what it finds next."""

@@ -56,6 +56,7 @@ class Links:
         for link, parent in enumerate(parents):
             if parent >= 0:
                 self.connectivity[link, parent] = -1.0
+        self.parents.flags.writeable = self.connectivity.flags.writeable = False
 
     # --- velocities ------------------------------------------------------------------------------------------------
 

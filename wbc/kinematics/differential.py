@@ -19,7 +19,7 @@ from wbc.dynamics.base import Dynamics
 from wbc.errors import WbcError, number, show
 from wbc.evidence import Times
 from wbc.kinematics.velocity_solution import VelocitySolution, VelocityVariables
-from wbc.preparation import check_tasks, usable_solver, warn_of_ignored_inequalities
+from wbc.preparation import check_tasks, finite_time, usable_solver, warn_of_ignored_inequalities
 from wbc.simulation.log import STATUSES, Log, Recorder
 from wbc.solvers.answer import Answer
 from wbc.stack import Stack
@@ -42,6 +42,7 @@ class DifferentialKinematics:
         robot: its own copy, in the state of the last tick.
         stack: what it was given.
         solver: the solver object.
+        period: between ticks, s.
     """
 
     def __init__(
@@ -69,16 +70,15 @@ class DifferentialKinematics:
         if getattr(self.solver, "dynamically_consistent", False):
             raise WbcError(f"{type(self.solver).__name__} is about torques; for velocities take 'nullspace'")
         check_tasks(self.robot, stack)
+        self._all = np.eye(self.robot.nv, self.robot.nv + 1, 1)  # x = [0 1] [1; x]
         self._lay_out()
         warn_of_ignored_inequalities(self.solver, stack)
 
     def _lay_out(self) -> None:
         """For other contacts than before."""
         self._variables = VelocityVariables(self.robot, self.stack.support.closed)
-        self._variables.period = self.period
         strict = not getattr(self.solver, "trades_priorities", False)
         self._assembly = Assembly(self.stack.levels, self.stack, None, self._variables, strict)
-        self._all = np.eye(self.robot.nv, self.robot.nv + 1, 1)  # x = [0 1] [1; x]
 
     def reset(self) -> None:
         """Forgets the past: places that are held, ramps, the solver's last active set."""
@@ -100,15 +100,13 @@ class DifferentialKinematics:
         began = perf_counter()
         robot, support = self.robot, self.stack.support
         robot.update(q, v)
-        time = float(t) if isinstance(t, int | float | np.number) else np.nan
-        if not abs(time) < np.inf:
-            raise WbcError(f"t = {show(t)} must be a finite time in s")
+        time = finite_time(t)
         self.stack.advance(time)
         support.advance(time, robot, dict)
         if self._variables.contacts is not support.closed:
             self._lay_out()
         variables = self._variables
-        variables.time, variables.anchors = time, support.anchors
+        variables.time, variables.period, variables.anchors = time, self.period, support.anchors
         known = perf_counter()
         answer: Answer | None
         try:
@@ -181,6 +179,9 @@ class DifferentialKinematics:
                     break
         except KeyboardInterrupt:
             ended = "interrupted"
+        except BaseException as error:  # of the tick, or of somebody's callback: what was recorded is kept
+            recorder.close(f"{type(error).__name__}: {error}")
+            raise
         return recorder.close(ended)
 
     def __repr__(self) -> str:

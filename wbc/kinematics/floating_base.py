@@ -8,13 +8,12 @@ from typing import NamedTuple
 import numpy as np
 
 from wbc.arrays import Array, ArrayLike
-from wbc.contact import Contact
+from wbc.contact import Contact, as_contacts
 from wbc.dynamics.base import Dynamics
-from wbc.errors import WbcError, show
-from wbc.geometry import quaternion
+from wbc.dynamics.coordinates import Coordinates
+from wbc.errors import WbcError
 from wbc.kinematics.generalised_inverse import RANK_TOLERANCE
 from wbc.model.model import Model
-from wbc.model.space import ConfigurationSpace
 
 
 def configuration_rates_to_velocity(model: Model, q: ArrayLike) -> Array:
@@ -27,27 +26,12 @@ def configuration_rates_to_velocity(model: Model, q: ArrayLike) -> Array:
     Returns:
         Shape (nv, nq).
     """
-    return _map(model, q, inverse=False)
+    return Coordinates(model, "quaternion").rates_to_velocity(q)
 
 
 def velocity_to_configuration_rates(model: Model, q: ArrayLike) -> Array:
     """E_fb⁻¹ of q̇ = E_fb⁻¹ u (ETH 2.262), shape (nq, nv); the arguments are those of the other way."""
-    return _map(model, q, inverse=True)
-
-
-def _map(model: Model, q: ArrayLike, inverse: bool) -> Array:
-    checked = ConfigurationSpace(model).configuration(q)
-    E = np.zeros((model.nv, model.nq))  # or, transposed, its inverse
-    for joint in model.joints.values():
-        row, column = model.v_index[joint.name], model.q_index[joint.name]
-        plain = {"spherical": 0, "floating": 3}.get(joint.kind, joint.nv)
-        E[row : row + plain, column : column + plain] = np.eye(plain)
-        if plain < joint.nv:
-            row, column = row + plain, column + plain
-            turn, rates = quaternion.rates_to_angular_velocity, quaternion.angular_velocity_to_rates
-            value = checked[column : column + 4]
-            E[row : row + 3, column : column + 4] = rates(value, "body").T if inverse else turn(value, "body")
-    return E.T if inverse else E
+    return Coordinates(model, "quaternion").velocity_to_rates(q)
 
 
 class SupportRanks(NamedTuple):
@@ -74,10 +58,7 @@ def support_ranks(robot: Dynamics, contacts: Contact | Iterable[Contact]) -> Sup
     """
     if not robot.model.floating:
         raise WbcError(f"{robot.model.name!r} has no floating base that contacts could hold")
-    given = [contacts] if isinstance(contacts, Contact) else list(contacts)
-    if any(not isinstance(contact, Contact) for contact in given):
-        raise WbcError(f"contacts are PointContact or SurfaceContact objects, not {show(given)}")
-    J = np.vstack([np.zeros((0, robot.nv)), *(contact.motion(robot)[0] for contact in given)])
+    J = np.vstack([np.zeros((0, robot.nv)), *(contact.motion(robot)[0] for contact in as_contacts(contacts))])
     constraints, base = _rank(J), _rank(J[:, :6])
     return SupportRanks(constraints, base, constraints - base)
 

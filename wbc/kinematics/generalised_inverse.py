@@ -29,9 +29,8 @@ def pseudo_inverse(A: ArrayLike, tolerance: float = RANK_TOLERANCE) -> Array:
     Returns:
         Shape (n, m).
     """
-    U, s, Vt = _singular_values(A)
-    kept = s > tolerance * s.max(initial=0.0)
-    inverse: Array = (Vt[kept].T / s[kept]) @ U[:, kept].T
+    U, s, Vt = _singular_values(A, tolerance)
+    inverse: Array = (Vt.T / s) @ U.T
     return inverse
 
 
@@ -45,7 +44,7 @@ def damped_pseudo_inverse(A: ArrayLike, damping: float) -> Array:
     Returns:
         Shape (n, m).
     """
-    A, square = _matrix(A), number(damping, "damping", above=True) ** 2
+    A, square = _matrix(A), number(damping, "damping", high=1e150, above=True) ** 2
     m, n = A.shape
     if m <= n:
         solved = scipy.linalg.solve(A @ A.T + square * np.eye(m), A, assume_a="pos")
@@ -84,9 +83,8 @@ def null_space_projector(A: ArrayLike, tolerance: float = RANK_TOLERANCE) -> Arr
     Returns:
         Shape (n, n), symmetric; its rank is n less that of A.
     """
-    _, s, Vt = _singular_values(A)
-    rows = Vt[s > tolerance * s.max(initial=0.0)]
-    projector: Array = np.eye(Vt.shape[1]) - rows.T @ rows
+    _, _, Vt = _singular_values(A, tolerance)
+    projector: Array = np.eye(Vt.shape[1]) - Vt.T @ Vt
     return projector
 
 
@@ -97,6 +95,8 @@ def _matrix(A: ArrayLike) -> Array:
     return matrix
 
 
-def _singular_values(A: ArrayLike) -> tuple[Array, Array, Array]:
+def _singular_values(A: ArrayLike, tolerance: float) -> tuple[Array, Array, Array]:
+    """U, s and Vᵀ of A = U diag(s) Vᵀ, without the singular values that count as none."""
     U, s, Vt = np.linalg.svd(_matrix(A), full_matrices=False)
-    return U, s, Vt
+    kept = s > number(tolerance, "tolerance", high=1.0) * s.max(initial=0.0)
+    return U[:, kept], s[kept], Vt[kept]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from wbc.arrays import Array
@@ -11,36 +9,20 @@ from wbc.errors import WbcError
 from wbc.geometry import so3
 from wbc.kinematics.vector_spline import Pieces, hermite
 
-SMALL = 1e-2
-"""An angle, rad, below which the derivatives of Γ are taken from their series."""
-
 
 def angular_acceleration(phi: Array, rate: Array, bend: Array) -> Array:
     """ω̇ = Γ(φ) φ̈ + Γ̇ φ̇ of R = exp(φ), with ω = Γ(φ) φ̇ (the derivative of ETH 2.106).
 
-    Γ = 1 + a φ× + b φ×², a = (1 − cos θ)/θ², b = (θ − sin θ)/θ³, hence Γ̇ φ̇ = ȧ c + ḃ φ × c + b φ̇ × c, c = φ × φ̇.
-
     Args:
-        phi: φ, rad, shape (3,).
-        rate: φ̇, shape (3,).
-        bend: φ̈, shape (3,).
+        phi: φ, rad, shape (..., 3).
+        rate: φ̇, shape (..., 3).
+        bend: φ̈, shape (..., 3).
 
     Returns:
-        Shape (3,), in the axes that φ turns in.
+        Shape (..., 3), in the axes that φ turns in.
     """
-    square = float(phi.dot(phi))
-    t = math.sqrt(square)
-    if t < SMALL:
-        b = 1.0 / 6.0 - square / 120.0
-        a_slope, b_slope = -1.0 / 12.0 + square / 180.0, -1.0 / 60.0 + square / 1260.0
-    else:
-        s, v = math.sin(t), 2.0 * math.sin(0.5 * t) ** 2
-        b = (t - s) / t**3
-        a_slope, b_slope = (t * s - 2.0 * v) / t**4, (t * v - 3.0 * (t - s)) / t**5  # (da/dθ) / θ
-    c, turned = np.cross(phi, rate), float(phi.dot(rate))
-    found: Array = so3.exp_jacobian(phi).dot(bend)
-    found += turned * (a_slope * c + b_slope * np.cross(phi, c)) + b * np.cross(rate, c)
-    return found
+    terms = so3.exp_jacobian(phi) @ bend[..., None] + so3.exp_jacobian_derivative(phi, rate) @ rate[..., None]
+    return np.asarray(terms[..., 0])
 
 
 class RotationSpline:
@@ -71,8 +53,8 @@ class RotationSpline:
         if degree == 5:
             start = np.vstack([2.0 * coefficients[:, 2], accelerations[1:]])  # ω̇ = φ̈ where φ = 0
             start[0] = accelerations[0]
-            curved = [angular_acceleration(*of, np.zeros(3)) for of in zip(self._turns, rates[1], strict=True)]
-            bend = np.einsum("sij,sj->si", self._right, start[1:] - np.array(curved))
+            curved = angular_acceleration(self._turns, rates[1], zero)
+            bend = np.einsum("sij,sj->si", self._right, start[1:] - curved)
             coefficients = hermite(self._T, [*ends, (start[:-1], bend)])
         self._pieces = Pieces(knots, coefficients)
 
@@ -98,8 +80,8 @@ class RotationSpline:
         change, before = np.inf, np.inf
         for _ in range(500):
             rates = np.einsum("sij,sj->si", self._right[:-1], omega[1:-1])
-            curved = [angular_acceleration(*of, np.zeros(3)) for of in zip(self._turns[:-1], rates, strict=True)]
-            step = inverse.dot((b - known - np.array(curved)).ravel()).reshape(-1, 3) - omega[1:-1]
+            curved = angular_acceleration(self._turns[:-1], rates, np.zeros_like(rates))
+            step = inverse.dot((b - known - curved).ravel()).reshape(-1, 3) - omega[1:-1]
             change = float(np.abs(step).max())
             if change < 1e-12 * (1.0 + float(np.abs(omega).max())):
                 return omega

@@ -7,7 +7,6 @@ these expect: for vectors of n entries rates of n entries, for rotations and pos
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
 
 import numpy as np
 
@@ -21,17 +20,9 @@ SHORTEST, LONGEST = 1e-9, 1e9
 """What a path or a part of one may take, s."""
 
 
-class Curve(Protocol):
-    """A part of a path."""
-
-    def __call__(self, time: float) -> tuple[Array, Array, Array]:
-        """Value, velocity and acceleration at a time, s."""
-        ...
-
-
 def minimum_jerk(share: float) -> tuple[float, float, float]:
     """10 s³ − 15 s⁴ + 6 s⁵ and its two derivatives: from 0 to 1 at rest with least jerk; s is held in [0, 1]."""
-    s = min(max(share, 0.0), 1.0)
+    s = min(max(number(share, "share", low=-np.inf), 0.0), 1.0)
     return (10 - 15 * s + 6 * s * s) * s**3, 30 * (s * (1 - s)) ** 2, 60 * s * (1 - s) * (1 - 2 * s)
 
 
@@ -126,8 +117,8 @@ def _time(time: float) -> float:
 
 def _values(values: Sequence[ArrayLike], what: str) -> Array:
     """Vectors, rotations or poses of one kind, checked; shape (count, …)."""
-    if not len(values):
-        raise WbcError(f"{what} are missing")
+    if not isinstance(values, Sequence | np.ndarray) or isinstance(values, str) or not len(values):
+        raise WbcError(f"{what} must be a list of vectors, rotations or poses, not {show(values)}")
     arrays = [numbers(value, what) for value in values]
     shape = arrays[0].shape
     if any(array.shape != shape for array in arrays) or not (len(shape) == 1 or shape in ((3, 3), (4, 4))):

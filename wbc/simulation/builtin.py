@@ -104,7 +104,7 @@ class Simulator(Plant):
             )
         self.friction = self._frictions(friction)
         self._ground = Ground(self._robot, self.points, normal, height)
-        self._springs = Springs(float(stiffness), float(damping), self.friction) if ground == "soft" else None
+        self._springs = Springs(stiffness, damping, self.friction) if ground == "soft" else None
         self._lay_out()
         self._sensors: tuple[str, ...] = ()
         self.measure([*self.model.feet, *(point.frame for point in self.points)])

@@ -75,14 +75,15 @@ class Log:
         counts = {status: self.status.count(status) for status in STATUSES if status in self.status}
         shares = ", ".join(f"{count} {status}" for status, count in counts.items())
         ms = 1e3 * self.tick_time
-        cone = f"{self.cone_margin.min():.3g} N in cones, " if self.contacts else ""
-        return "\n".join(
-            [
-                f"{self.robot}: {self.time[-1]:.3g} s in {len(self)} ticks, {self.ended or 'the file breaks off'}",
-                f"ticks: {shares}; {np.median(ms):.3f} ms median, {np.percentile(ms, 99):.3f} ms at 99 %",
-                f"least margins: {cone}{self.torque_margin.min():.3g} N m of torque",
-            ]
-        )
+        lines = [
+            f"{self.robot}: {self.time[-1]:.3g} s in {len(self)} ticks, {self.ended or 'the file breaks off'}",
+            f"ticks: {shares}; {np.median(ms):.3f} ms median, {np.percentile(ms, 99):.3f} ms at 99 %",
+        ]
+        kinds = ((self.cone_margin, "N in cones"), (self.torque_margin, "N m of torque"))
+        margins = [f"{margin.min():.3g} {kind}" for margin, kind in kinds if margin.min() < np.inf]
+        if margins:  # where there is nothing to be far from, as with velocities, there is none
+            lines.append(f"least margins: {', '.join(margins)}")
+        return "\n".join(lines)
 
 
 @dataclass(eq=False)

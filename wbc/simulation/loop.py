@@ -64,7 +64,8 @@ def run(
         controller: its state is read as it is: reset it between runs.
         plant: in the state to start from.
         duration: s.
-        period: of the control, s: a multiple of the plant's timestep; None: the controller's.
+        period: of the control, s: a multiple of the plant's timestep, and the controller's for this run; None: the
+            controller's own.
         targets: called before each tick with the time and the controller, to set targets, contacts, weights.
         disturbances: pushes.
         record: file to write the log to as it goes.
@@ -78,7 +79,8 @@ def run(
         raise WbcError(f"wbc.run needs a controller of torques, such as a wbc.Controller, not {show(controller)}")
     if not isinstance(plant, Plant):
         raise WbcError(f"wbc.run needs a plant, such as a wbc.Simulator, not {show(plant)}")
-    period = number(controller.period if period is None else period, "the control period, s,", high=1e3, above=True)
+    own = controller.period
+    period = number(own if period is None else period, "the control period, s,", high=1e3, above=True)
     steps = round(period / plant.timestep)
     if steps < 1 or abs(steps * plant.timestep - period) > 1e-9 * period:
         raise WbcError(
@@ -104,6 +106,7 @@ def run(
     )
     ticks, started, ended = round(duration / period), plant.time, "finished"
     height = float(plant.true_state[0][2]) if robot.model.floating else 0.0
+    controller.period = period  # limits of joints and of torque rates act in discrete time
     try:
         with single_threaded():
             for tick in range(ticks):
@@ -134,6 +137,8 @@ def run(
     except BaseException as error:  # of the controller, or of somebody's callback: what was recorded is kept
         recorder.close(f"{type(error).__name__}: {error}")
         raise
+    finally:
+        controller.period = own
     return recorder.close(ended)
 
 
