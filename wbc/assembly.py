@@ -187,8 +187,10 @@ class Assembly:
         if laid is None:
             hierarchy, product = Hierarchy(sizes, free), np.zeros((start, 1 + free))
             hierarchy.A = product[:, 1:]
-            laid = self._laid[key] = hierarchy, product, np.empty(start), np.empty(start), {}
-        hierarchy, product, lower, upper, written_before = laid
+            given, shifted = np.empty((2, start)), np.empty((2, start))  # bounds of the rows in x, and in z
+            hierarchy.lower, hierarchy.upper = shifted
+            laid = self._laid[key] = hierarchy, product, given, shifted, {}
+        hierarchy, product, given, shifted, written_before = laid
         blocks_of = self._variables.blocks_of
         blocks = [X[where] for where in self._blocks]
         weighted = False
@@ -196,19 +198,22 @@ class Assembly:
             if part.eliminated:
                 continue
             at, rows = part.where, part.rows
-            before = written_before.get(at.start)
-            if before is None or before.lower is not part.lower or before.upper is not part.upper:
-                lower[at], upper[at] = part.lower, part.upper
-                if _fixed(part):  # bounds that can't change are written once
-                    written_before[at.start] = part
-                else:
-                    written_before.pop(at.start, None)
+            if part.equation:
+                given[:, at] = part.lower
+                written_before.pop(at.start, None)
+            else:
+                before = written_before.get(at.start)
+                if before is None or before.lower is not part.lower or before.upper is not part.upper:
+                    given[0, at], given[1, at] = part.lower, part.upper
+                    if _fixed(part):  # bounds that can't change are written once
+                        written_before[at.start] = part
+                    else:
+                        written_before.pop(at.start, None)
             if rows.weights is not None or part.weight != 1.0:
                 weighted = True
             _write(blocks_of(rows), blocks, product[at])
         self._clear_rounding(parts, hierarchy)
-        np.subtract(lower, product[:, 0], out=hierarchy.lower)
-        np.subtract(upper, product[:, 0], out=hierarchy.upper)
+        np.subtract(given, product[:, 0], out=shifted)
         hierarchy.weights = self._weights(parts, start) if weighted else None
         return hierarchy
 

@@ -105,7 +105,7 @@ class Evidence(ABC):
     ) -> None:
         self._robot, self._variables, self._parts, self._answer, self._stack = robot, variables, parts, answer, stack
         self._x, self._ceilings = x, variables.ceilings
-        x.flags.writeable = False
+        x.setflags(write=False)  # not writeable; in half the time of the flag by its name
         self.q, self.v = robot.q, robot.v
         self.iterations = 0 if answer is None else answer.iterations
         self.interrupted = answer is not None and answer.status == "iteration-limit"

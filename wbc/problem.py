@@ -240,7 +240,7 @@ class Variables:
                 spread = [contact.spread(robot, J) for contact, (J, _) in zip(self.contacts, parts, strict=True)]
                 self._force_jacobian = np.concatenate(spread)
         for shared in (self._motion, self._motion_bias, self._force_jacobian):
-            shared.flags.writeable = False
+            shared.setflags(write=False)
         self._motion_of = stamp
 
     def contact_jacobian(self, robot: Dynamics) -> Array:
