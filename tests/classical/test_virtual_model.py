@@ -175,3 +175,10 @@ def test_bad_demands_are_named() -> None:
     robot, _ = state("quadruped", 0)
     with pytest.raises(wbc.WbcError, match="demand must be 18 finite numbers"):
         distribute(robot, wbc.Variables(robot, contacts(robot)), [1.0])
+
+
+def test_a_robot_that_nothing_carries_is_told_so() -> None:
+    robot = wbc.load("quadruped", "numpy")
+    spring = wbc.classical.VirtualSpring("base", 500.0, 50.0)
+    with pytest.warns(wbc.WbcWarning, match="'quadruped' flies: nothing carries it; contacts= says what"):
+        wbc.classical.VirtualModelControl(robot, spring)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from abc import abstractmethod
 from collections.abc import Iterable
 from time import perf_counter
@@ -16,7 +17,7 @@ from wbc.classical.task_space import TaskSpace
 from wbc.contact import Contact, as_contacts
 from wbc.controller import Controller
 from wbc.dynamics.base import Dynamics
-from wbc.errors import WbcError, show
+from wbc.errors import WbcError, WbcWarning, show
 from wbc.problem import Variables
 from wbc.solution import Solution, Times
 from wbc.solvers.answer import Answer, Status
@@ -88,6 +89,12 @@ class ClassicalController(Controller):
             raise WbcError("contacts are those of the stack in judged_by: give them there, and not here too")
         stack = _NoTasks([], given) if judged_by is None else judged_by
         super().__init__(robot, stack, solver, period=period)
+        if self.carried_by_contacts and self.robot.model.floating and not self.stack.contacts:
+            name = self.robot.model.name
+            warnings.warn(f"{name!r} flies: nothing carries it; contacts= says what", WbcWarning, stacklevel=3)
+
+    carried_by_contacts = False
+    """Whether the law counts on contacts to carry a floating base."""
 
     @abstractmethod
     def law(self, robot: Dynamics, variables: Variables) -> Array:

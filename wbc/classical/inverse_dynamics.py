@@ -35,6 +35,8 @@ class InverseDynamics(ClassicalController):
         period: see `ClassicalController`.
     """
 
+    carried_by_contacts = True
+
     def __init__(
         self,
         robot: Dynamics,

@@ -113,6 +113,8 @@ class VirtualModelControl(ClassicalController):
         period: see `ClassicalController`.
     """
 
+    carried_by_contacts = True
+
     def __init__(
         self,
         robot: Dynamics,
