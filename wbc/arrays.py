@@ -46,7 +46,9 @@ def cross(a: Array, b: Array) -> Array:
 
 
 def as_slice(indices: IntArray) -> slice | IntArray:
-    """Indices as a slice, where they are consecutive: what it picks is then a view, not a copy."""
-    if len(indices) and (np.diff(indices) == 1).all():
+    """Indices as a slice, where they are consecutive or none: what it picks is then a view, not a copy."""
+    if not len(indices):
+        return slice(0, 0)
+    if (np.diff(indices) == 1).all():
         return slice(int(indices[0]), int(indices[-1]) + 1)
     return indices

@@ -17,7 +17,7 @@ from wbc.dynamics.base import Dynamics
 from wbc.errors import WbcError, number, show
 from wbc.fallback import fallback_torque
 from wbc.metric import LeastTorqueByInverseMass
-from wbc.preparation import check_tasks, finite_time, usable_solver, warn_of_ignored_inequalities
+from wbc.preparation import answer_of, check_tasks, finite_time, usable_solver, warn_of_ignored_inequalities
 from wbc.problem import Variables
 from wbc.reduction import Reduction
 from wbc.solution import Solution, Times
@@ -182,12 +182,9 @@ class Controller:
             X, levels = reduced
             if self.deadline is not None:  # a second solve has what the first one left
                 self._bound(self.deadline - (perf_counter() - began))
-            try:
-                answer = self.solver.solve(levels, validate=False)
-            except (ArithmeticError, np.linalg.LinAlgError, ValueError):  # a hard state ends in the fallback, not here
-                return X, None
-            if not isinstance(answer, Answer):
-                raise WbcError(f"{type(self.solver).__name__}.solve gave {show(answer)}, not a wbc.solvers.Answer")
+            answer = answer_of(self.solver, levels)
+            if answer is None:
+                break
             if assembly.holds(answer):
                 assembly.learn(parts, depth, answer)
                 break

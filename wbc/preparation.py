@@ -1,4 +1,4 @@
-"""What is looked at before a tick: whether robot, stack and solver go together, and what the time is."""
+"""What controllers of torques and of velocities share: checks of robot, stack and solver, and what a solver says."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ import numpy as np
 
 from wbc.dynamics.base import Dynamics
 from wbc.errors import WbcError, WbcWarning, show, unknown_name
-from wbc.solvers import make_solver
+from wbc.solvers import Hierarchy, make_solver
+from wbc.solvers.answer import Answer
 from wbc.stack import Stack
 
 
@@ -19,6 +20,17 @@ def usable_solver(solver: str | Any) -> Any:  # noqa: ANN401  anything with a so
     if not callable(getattr(found, "solve", None)):
         raise WbcError(f"solver = {show(solver)} has no solve(levels)")
     return found
+
+
+def answer_of(solver: Any, levels: Hierarchy) -> Answer | None:  # noqa: ANN401  as above
+    """What a solver says to levels; None where a hard state was too much for it: that ends in a fallback."""
+    try:
+        answer = solver.solve(levels, validate=False)
+    except (ArithmeticError, np.linalg.LinAlgError, ValueError):
+        return None
+    if not isinstance(answer, Answer):
+        raise WbcError(f"{type(solver).__name__}.solve gave {show(answer)}, not a wbc.solvers.Answer")
+    return answer
 
 
 def finite_time(t: object) -> float:

@@ -19,9 +19,8 @@ from wbc.dynamics.base import Dynamics
 from wbc.errors import WbcError, number, show
 from wbc.evidence import Times
 from wbc.kinematics.velocity_solution import VelocitySolution, VelocityVariables
-from wbc.preparation import check_tasks, finite_time, usable_solver, warn_of_ignored_inequalities
+from wbc.preparation import answer_of, check_tasks, finite_time, usable_solver, warn_of_ignored_inequalities
 from wbc.simulation.log import STATUSES, Log, Recorder
-from wbc.solvers.answer import Answer
 from wbc.stack import Stack
 
 
@@ -108,21 +107,14 @@ class DifferentialKinematics:
         variables = self._variables
         variables.time, variables.period, variables.anchors = time, self.period, support.anchors
         known = perf_counter()
-        answer: Answer | None
         try:
             parts = self._assembly.parts(robot)
             built = perf_counter()
-            levels = self._assembly.levels(parts, self._all)
-            try:
-                answer = self.solver.solve(levels, validate=False)
-            except (ArithmeticError, np.linalg.LinAlgError, ValueError):
-                answer = None
+            answer = answer_of(self.solver, self._assembly.levels(parts, self._all))
         except (WbcError, ValueError, TypeError, AttributeError, IndexError):
             self._assembly.check(robot)  # names the task whose rows can't be used, if it was one
             raise
         solved = perf_counter()
-        if answer is not None and not isinstance(answer, Answer):
-            raise WbcError(f"{type(self.solver).__name__}.solve gave {show(answer)}, not a wbc.solvers.Answer")
         failed = answer is None or answer.status == "failed" or not abs(float(answer.x.dot(answer.x))) < np.inf
         if failed:
             self._assembly.check(robot)

@@ -15,7 +15,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from wbc.arrays import Array, IntArray
+from wbc.arrays import Array, IntArray, as_slice
 from wbc.solvers.answer import Pulls, Sides
 from wbc.solvers.elimination import Factor, eliminate
 from wbc.solvers.prediction import projected
@@ -63,20 +63,13 @@ class Layout:
             self.level_of += [level] * (stop - start)
             self.equalities.append(None if here.all() else np.flatnonzero(here) + start)
         every = [np.flatnonzero(equal[start:stop]) + start for start, stop in pairwise(starts)]
-        self.blocks = [(level, _as_slice(rows)) for level, rows in enumerate(every) if len(rows)]
-        self.inequalities = _as_slice(np.flatnonzero(~equal))
+        self.blocks = [(level, as_slice(rows)) for level, rows in enumerate(every) if len(rows)]
+        self.inequalities = as_slice(np.flatnonzero(~equal))
 
     def fits(self, starts: list[int], unknowns: int, equal: np.ndarray) -> bool:
         """Whether it is the layout of these levels."""
         same = self.starts == starts and len(self.identity) == unknowns
         return same and self.equal.tobytes() == equal.tobytes()
-
-
-def _as_slice(rows: IntArray) -> slice | IntArray:
-    """The same rows as a slice where they stand side by side: taking them is then no copy."""
-    if not len(rows):
-        return slice(0, 0)
-    return slice(int(rows[0]), int(rows[-1]) + 1) if rows[-1] - rows[0] == len(rows) - 1 else rows
 
 
 class Search:
