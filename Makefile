@@ -27,7 +27,7 @@ bench: .venv/ready
 soak: .venv/ready
 	$(PY) -m pytest -m soak
 
-.venv/ready: pyproject.toml
+.venv/ready: pyproject.toml setup.py $(wildcard kernel/*.[ch])
 	test -x $(PY) || $(PYTHON) -m venv .venv
 	$(PY) -m pip install --quiet --disable-pip-version-check --upgrade "pip>=25.1"
 	$(PY) -m pip install --quiet --disable-pip-version-check --editable ".[all]" --group dev
