@@ -1,0 +1,238 @@
+/* The inner step: the equality hierarchy of the working set, level by level. */
+#include "hierarchy.h"
+
+static double *row_of(const Hierarchy *h, double *matrix, int row) { return matrix + (size_t)row * h->ld; }
+
+/* fixes column level->column + q by the row at position q of the order, and takes it out of the rows behind */
+static void fix_column(Hierarchy *h, Level *level, int q) {
+    int c = level->column + q, n = h->n - c;
+    double *row = row_of(h, h->T, level->order[q]), *v = row_of(h, h->V, c) + c;
+    memcpy(v, row + c, (size_t)n * sizeof(double));
+    row[c] = make_reflector(v, n, h->tau + c);
+    memset(row + c + 1, 0, (size_t)(n - 1) * sizeof(double));
+    int behind = level->count - q - 1;
+    for (int i = 0; i < behind; i++) h->line[i] = row_of(h, h->T, level->order[q + 1 + i]);
+    reflect_rows(v, h->tau[c], h->line, behind, c, n);
+}
+
+/* what is left of a row from a column on, relative to all of it, squared */
+static double remainder_of(const Hierarchy *h, int row, int column) {
+    const double *t = h->T + (size_t)row * h->ld + column;
+    double norm = h->norm[row];
+    return norm > 0.0 ? dot(t, t, h->n - column) / (norm * norm) : 0.0;
+}
+
+/* Eliminates the level's rows from position q on: in the order given while the rank is clear, then by pivoting.
+   Gives the rank. */
+static int eliminate(Hierarchy *h, Level *level, int q) {
+    int *order = level->order, end = level->count;
+    while (q < end && level->column + q < h->n && remainder_of(h, order[q], level->column + q) > CLEAR * CLEAR)
+        fix_column(h, level, q++);
+    double least = h->rank_tolerance * h->rank_tolerance;
+    for (; q < end && level->column + q < h->n; q++) {
+        int best = -1;
+        double most = least;
+        for (int i = q; i < end; i++) {
+            double rest = remainder_of(h, order[i], level->column + q);
+            if (rest > most) most = rest, best = i;
+        }
+        if (best < 0) break;
+        int row = order[q];
+        order[q] = order[best];
+        order[best] = row;
+        fix_column(h, level, q);
+    }
+    return q;
+}
+
+/* the row in the coordinates that the prefix leads to; made once a solve */
+double *prefixed_row(Hierarchy *h, int row) {
+    double *p = row_of(h, h->P, row);
+    if (!h->prefixed[row]) {
+        h->prefixed[row] = 1;
+        memcpy(p, row_of(h, h->A, row), (size_t)h->n * sizeof(double));
+        for (int j = 0; j < h->prefix_columns; j++) reflect_rows(row_of(h, h->V, j) + j, h->tau[j], &p, 1, j, h->n - j);
+    }
+    return p;
+}
+
+/* the reflectors first .. last - 1 to `line`, four rows at a time so that they stay in the cache */
+static void reflect_lines(Hierarchy *h, int first, int last, int count) {
+    for (int r = 0; r < count; r += 4) {
+        int together = count - r < 4 ? count - r : 4;
+        for (int j = first; j < last; j++)
+            reflect_rows(row_of(h, h->V, j) + j, h->tau[j], h->line + r, together, j, h->n - j);
+    }
+}
+
+/* the level's rows in the working set, in the coordinates w, into T; those of the prefix stand there already */
+void form_level(Hierarchy *h, int k) {
+    Level *level = h->level + k;
+    int count = 0, done = k == h->prefix_level ? h->prefix_rank : 0;
+    level->formed = 1;
+    if (done == level->count) return;
+    for (int i = done; i < level->count; i++) {
+        int row = level->order[i];
+        if (h->prefixed[row]) continue;
+        double *p = h->line[count++] = row_of(h, h->P, row);
+        memcpy(p, row_of(h, h->A, row), (size_t)h->n * sizeof(double));
+        h->prefixed[row] = 1;
+    }
+    reflect_lines(h, 0, h->prefix_columns, count);
+    count = 0;
+    for (int i = done; i < level->count; i++) {
+        double *t = h->line[count++] = row_of(h, h->T, level->order[i]);
+        memcpy(t, row_of(h, h->P, level->order[i]), (size_t)h->n * sizeof(double));
+    }
+    int last = level->column < h->reflectors ? level->column : h->reflectors;
+    reflect_lines(h, h->prefix_columns, last, count);
+}
+
+/* copies the level's rows in `width` of its columns, column by column */
+static void copy_columns(Hierarchy *h, Level *level, int width) {
+    int m = level->count;
+    for (int i = 0; i < m; i++) {
+        const double *t = h->T + (size_t)level->order[i] * h->ld + level->column;
+        for (int j = 0; j < width; j++) level->C[(size_t)j * m + i] = t[j];
+    }
+}
+
+/* Householder QR is accurate row by row where large rows come first (Cox and Higham 1998) */
+static void sort_by_size(Hierarchy *h, Level *level) {
+    for (int i = 1; i < level->count; i++) {
+        int row = level->order[i], j = i;
+        for (; j && h->norm[level->order[j - 1]] < h->norm[row]; j--) level->order[j] = level->order[j - 1];
+        level->order[j] = row;
+    }
+}
+
+/* what the level fixes of w, from what its rows are held at */
+static void solve_columns(Hierarchy *h, Level *level) {
+    int m = level->count, c = level->column;
+    double *w = h->w + c, *rest = h->work;
+    for (int i = 0; i < m; i++) {
+        int row = level->order[i];
+        rest[i] = h->target[row] - dot(row_of(h, h->T, row), h->w, c);
+    }
+    if (level->exact) {
+        for (int i = 0; i < m; i++) {
+            const double *t = h->T + (size_t)level->order[i] * h->ld + c;
+            w[i] = (rest[i] - dot(t, w, i)) / t[i];
+        }
+        return;
+    }
+    apply_q(level->C, level->tau, m, level->rank, rest, 1);
+    for (int j = level->rank - 1; j >= 0; j--) {
+        const double *column = level->C + (size_t)j * m;
+        double found = rest[j] / column[j];
+        w[level->pivot[j]] = found;
+        add(-found, column, rest, j);
+    }
+}
+
+/* factorises the level's rows in the columns from `column` on, of which `fixed` are fixed by its first rows already */
+static void factor_level(Hierarchy *h, Level *level, int column, int fixed) {
+    int m = level->count, free = h->n - column;
+    level->column = column;
+    level->rank = level->exact = level->formed = level->tall = 0;
+    if (!m || !free) return;
+    double top = 0.0, bottom = INFINITY;
+    for (int i = 0; i < m; i++) {
+        double norm = h->norm[level->order[i]];
+        if (norm > top) top = norm;
+        if (norm < bottom) bottom = norm;
+    }
+    int even = bottom * EVEN >= top && top > 0.0;
+    form_level(h, (int)(level - h->level));
+    if (even && m >= free && !fixed) { /* all that is free is fixed here: no reflector is needed behind it */
+        copy_columns(h, level, free);
+        if (factor_columns(level->C, level->tau, level->pivot, m, free, CLEAR * top, 0)) {
+            level->rank = free;
+            level->tall = 1;
+            return;
+        }
+    }
+    level->rank = eliminate(h, level, fixed);
+    level->exact = level->rank == m;
+    if (level->exact || !level->rank) return;
+    if (!even) sort_by_size(h, level);
+    copy_columns(h, level, level->rank);
+    factor_columns(level->C, level->tau, level->pivot, m, level->rank, 0.0, 1);
+}
+
+/* Factorises the equalities of the levels down to the first that has inequalities: once a solve. */
+void factor_prefix(Hierarchy *h) {
+    int column = 0, k = 0;
+    memset(h->prefixed, 0, (size_t)h->rows);
+    h->prefix_columns = h->prefix_rank = 0;
+    h->reflectors = h->n;
+    h->prefix_level = h->levels; /* until it is found: all rows are formed from A */
+    for (; k < h->levels; k++) {
+        Level *level = h->level + k;
+        int size = h->start[k + 1] - h->start[k], count = h->equality_count[k];
+        memcpy(level->order, h->equalities + h->start[k], (size_t)count * sizeof(int));
+        level->count = count;
+        if (count < size) break;
+        factor_level(h, level, column, 0);
+        if (level->tall && h->reflectors > column) h->reflectors = column;
+        if (level->rank) solve_columns(h, level);
+        column += level->rank;
+        h->prefix_columns = level->tall ? level->column : column;
+    }
+    h->prefix_level = k;
+    memset(h->prefixed, 0, (size_t)h->rows); /* their products were with a shorter prefix */
+    if (k == h->levels || column == h->n) return;
+    Level *level = h->level + k;
+    level->column = column;
+    for (int i = 0; i < level->count; i++) {
+        h->line[i] = row_of(h, h->T, level->order[i]);
+        memcpy(h->line[i], row_of(h, h->A, level->order[i]), (size_t)h->n * sizeof(double));
+    }
+    reflect_lines(h, 0, column, level->count);
+    h->prefix_rank = eliminate(h, level, 0);
+    h->prefix_columns = column + h->prefix_rank;
+    memcpy(h->prefix_order, level->order, (size_t)level->count * sizeof(int));
+}
+
+void point_of(Hierarchy *h) {
+    int n = h->n;
+    memcpy(h->y_new, h->w, (size_t)n * sizeof(double));
+    for (int j = h->reflectors - 1; j >= 0; j--) {
+        const double *v = row_of(h, h->V, j) + j;
+        add(-h->tau[j] * dot(v, h->y_new + j, n - j), v, h->y_new + j, n - j);
+    }
+    for (int i = 0; i < h->active_rows; i++) {
+        int from = h->from[i];
+        h->value_new[i] = dot(row_of(h, h->A, i) + from, h->y_new + from, h->to[i] - from);
+    }
+}
+
+/* where the columns of a level begin: behind those of the level above */
+static int column_of(const Hierarchy *h, int k) {
+    return k ? h->level[k - 1].column + h->level[k - 1].rank : 0;
+}
+
+void inner_step(Hierarchy *h, int from) {
+    int n = h->n;
+    if (from < h->prefix_level) from = h->prefix_level;
+    h->reflectors = n;
+    for (int k = 0; k < from && k < h->levels; k++)
+        if (h->level[k].tall) h->reflectors = h->level[k].column;
+    int column = column_of(h, from);
+    for (int k = from; k < h->active_levels; k++) {
+        Level *level = h->level + k;
+        int prefix = k == h->prefix_level, count = h->equality_count[k];
+        memcpy(level->order, prefix && column < n ? h->prefix_order : h->equalities + h->start[k], (size_t)count * sizeof(int));
+        for (int i = 0; i < h->held_count[k]; i++) level->order[count++] = h->held[h->start[k] + i];
+        level->count = count;
+        factor_level(h, level, column, prefix ? h->prefix_rank : 0);
+        if (level->tall) h->reflectors = column;
+        if (level->rank) solve_columns(h, level);
+        column += level->rank;
+    }
+    if (h->reflectors > column) h->reflectors = column;
+    memset(h->w + column, 0, (size_t)(n - column) * sizeof(double));
+    point_of(h);
+    h->length = sqrt(dot(h->y_new, h->y_new, n));
+    h->steps++;
+}

@@ -1,0 +1,339 @@
+/* A guess of the active set: one weighted QP, by a dual active-set method (Goldfarb and Idnani 1983).
+
+   The equalities of the levels, each level RATIO below the one above, are one least-squares problem |W (w - w_eq)|^2
+   whose W is block triangular as it stands: the factorisation of the levels. A row g' w of an inequality costs one
+   substitution, d = W^-T g; what is left is min 1/2 |u|^2 with D u <= e. The equalities of the prefix are kept exactly,
+   and all inequalities where they can be: where some contradict each other, one of the lowest level among them is set
+   aside. The search then proves the guess, or repairs it.                                                             */
+#include "hierarchy.h"
+
+#include <stdlib.h>
+
+#define RATIO 1e-4     /* of the weights of one level and the one above */
+#define DEPENDENT 1e-9 /* a row that adds less than this share of itself depends on those before it */
+#define MEETS 1e-9     /* a row is met within this share of its norm */
+
+struct Guess {
+    int ld, count, size;       /* rows that are active; the most that can be */
+    int *row, *side;           /* of the active ones */
+    unsigned char *set_aside, *active;
+    double *bound, *lambda;    /* e and the multipliers of the active rows */
+    double *D, *Q, *R;         /* D = R Q with orthonormal rows of Q; a line each an active row */
+    double *B, *root;          /* of each level: its rows in the columns of the levels above; the root of its weight */
+    double *w_start, *value_start, *u, *g, *across, *x, last;
+};
+
+struct Guess *guess_new(int n, int rows, int levels) {
+    struct Guess *s = calloc(1, sizeof *s);
+    if (!s) return NULL;
+    size_t ld = (size_t)((n + 7) & ~7), size = (size_t)n + 2, all = (size_t)rows + 8;
+    s->ld = (int)ld;
+    s->size = n + 1;
+    size_t doubles = 2 * size + 2 * size * ld + size * size + all * ld + (size_t)levels + all + 5 * (ld + 8) + (size_t)levels;
+    double *room = calloc(doubles, sizeof(double));
+    s->row = calloc(2 * size, sizeof(int));
+    s->set_aside = calloc(2 * all, 1);
+    if (!room || !s->row || !s->set_aside) {
+        free(room), free(s->row), free(s->set_aside), free(s);
+        return NULL;
+    }
+    s->side = s->row + size;
+    s->active = s->set_aside + all;
+    s->bound = room, room += size;
+    s->lambda = room, room += size;
+    s->D = room, room += size * ld;
+    s->Q = room, room += size * ld;
+    s->R = room, room += size * size;
+    s->B = room, room += all * ld;
+    s->root = room, room += levels;
+    s->value_start = room, room += all;
+    s->w_start = room, room += ld + 8;
+    s->u = room, room += ld + 8;
+    s->g = room, room += ld + 8;
+    s->across = room, room += ld + 8;
+    s->x = room;
+    return s;
+}
+
+void guess_free(struct Guess *s) {
+    if (!s) return;
+    free(s->bound), free(s->row), free(s->set_aside), free(s);
+}
+
+static double *line_of(struct Guess *s, double *matrix, int i) { return matrix + (size_t)i * s->ld; }
+static double *triangle_of(struct Guess *s, int i) { return s->R + (size_t)i * (size_t)(s->size + 1); }
+static double *column_of_block(Hierarchy *h, int k, int j) {
+    return h->guess->B + (size_t)h->start[k] * h->guess->ld + (size_t)j * h->level[k].count;
+}
+
+/* ---- W and its inverse ----------------------------------------------------------------------------------------- */
+
+static void lay_out_blocks(Hierarchy *h) {
+    struct Guess *s = h->guess;
+    int first = h->prefix_columns;
+    s->last = pow(RATIO, 0.5 * (h->levels - h->prefix_level));
+    for (int k = h->prefix_level + 1; k < h->active_levels; k++) {
+        Level *level = h->level + k;
+        if (!level->rank) continue;
+        double squares = 0.0;
+        for (int i = 0; i < level->count; i++) squares += h->norm[level->order[i]] * h->norm[level->order[i]];
+        s->root[k] = pow(RATIO, 0.5 * (k - h->prefix_level - 1)) / sqrt(squares / level->count);
+        for (int j = 0; j < level->column - first; j++) {
+            double *b = column_of_block(h, k, j);
+            for (int i = 0; i < level->count; i++) b[i] = h->T[(size_t)level->order[i] * h->ld + first + j];
+            if (!level->exact) apply_q(level->C, level->tau, level->count, level->rank, b, 1);
+        }
+    }
+}
+
+static int end_of_levels(const Hierarchy *h) {
+    int end = h->prefix_columns;
+    for (int k = h->prefix_level + 1; k < h->active_levels; k++)
+        if (h->level[k].rank) end = h->level[k].column + h->level[k].rank;
+    return end;
+}
+
+/* d = W^-T g; g is used up */
+static void whiten(Hierarchy *h, double *g, double *d) {
+    struct Guess *s = h->guess;
+    int first = h->prefix_columns;
+    for (int j = end_of_levels(h); j < h->n; j++) d[j] = g[j] / s->last;
+    for (int k = h->active_levels - 1; k > h->prefix_level; k--) {
+        Level *level = h->level + k;
+        int r = level->rank;
+        if (!r) continue;
+        double *x = d + level->column;
+        if (level->exact) {
+            memcpy(x, g + level->column, (size_t)r * sizeof(double));
+            for (int i = r - 1; i >= 0; i--) {
+                const double *t = h->T + (size_t)level->order[i] * h->ld + level->column;
+                x[i] /= t[i];
+                add(-x[i], t, x, i);
+            }
+        } else {
+            for (int j = 0; j < r; j++) {
+                const double *column = level->C + (size_t)j * level->count;
+                x[j] = (g[level->column + level->pivot[j]] - dot(column, x, j)) / column[j];
+            }
+        }
+        for (int j = 0; j < level->column - first; j++) g[first + j] -= dot(column_of_block(h, k, j), x, r);
+        for (int j = 0; j < r; j++) x[j] /= s->root[k];
+    }
+}
+
+/* w = W^-1 u */
+static void unwhiten(Hierarchy *h, const double *u, double *w) {
+    struct Guess *s = h->guess;
+    int first = h->prefix_columns;
+    for (int k = h->prefix_level + 1; k < h->active_levels; k++) {
+        Level *level = h->level + k;
+        int r = level->rank;
+        if (!r) continue;
+        double *x = w + level->column, *rest = s->x;
+        for (int j = 0; j < r; j++) rest[j] = u[level->column + j] / s->root[k];
+        for (int j = 0; j < level->column - first; j++) add(-w[first + j], column_of_block(h, k, j), rest, r);
+        if (level->exact) {
+            for (int i = 0; i < r; i++) {
+                const double *t = h->T + (size_t)level->order[i] * h->ld + level->column;
+                x[i] = (rest[i] - dot(t, x, i)) / t[i];
+            }
+        } else {
+            for (int j = r - 1; j >= 0; j--) {
+                const double *column = level->C + (size_t)j * level->count;
+                double found = rest[j] / column[j];
+                x[level->pivot[j]] = found;
+                add(-found, column, rest, j);
+            }
+        }
+    }
+    for (int j = end_of_levels(h); j < h->n; j++) w[j] = u[j] / s->last;
+}
+
+/* ---- the active rows ------------------------------------------------------------------------------------------- */
+
+/* orthonormalises the active rows from one on, by Gram-Schmidt, twice; 0 where the last depends on those before it */
+static int orthonormalise(Hierarchy *h, int from, int count) {
+    struct Guess *s = h->guess;
+    int first = h->prefix_columns, f = h->n - first;
+    double all = 0.0, rest = 1.0;
+    for (int i = from; i < count; i++) {
+        double *q = line_of(s, s->Q, i), *r = triangle_of(s, i);
+        memcpy(q, line_of(s, s->D, i) + first, (size_t)f * sizeof(double));
+        memset(r, 0, (size_t)i * sizeof(double));
+        all = dot(q, q, f);
+        for (int again = 0; again < 2; again++)
+            for (int j = 0; j < i; j++) {
+                double c = dot(q, line_of(s, s->Q, j), f);
+                r[j] += c;
+                add(-c, line_of(s, s->Q, j), q, f);
+            }
+        rest = dot(q, q, f);
+        r[i] = sqrt(rest);
+        double scale = rest > 0.0 ? 1.0 / r[i] : 0.0;
+        for (int j = 0; j < f; j++) q[j] *= scale;
+    }
+    return rest > DEPENDENT * DEPENDENT * all;
+}
+
+/* puts a row last, without taking it in yet */
+static void propose(Hierarchy *h, int row, int side) {
+    struct Guess *s = h->guess;
+    double *d = line_of(s, s->D, s->count), *g = s->g;
+    memcpy(g, prefixed_row(h, row), (size_t)h->n * sizeof(double));
+    for (int j = h->prefix_columns; j < h->reflectors; j++)
+        reflect_rows(h->V + (size_t)j * h->ld + j, h->tau[j], &g, 1, j, h->n - j);
+    whiten(h, g, d);
+    if (side < 0)
+        for (int j = h->prefix_columns; j < h->n; j++) d[j] = -d[j];
+    s->row[s->count] = row;
+    s->side[s->count] = side;
+    s->bound[s->count] = side > 0 ? h->upper[row] - s->value_start[row] : s->value_start[row] - h->lower[row];
+}
+
+/* takes an active row out; `behind` rows stand behind the active ones and move up as well */
+static void drop(Hierarchy *h, int at, int behind) {
+    struct Guess *s = h->guess;
+    s->active[s->row[at]] = 0;
+    for (int i = at + 1; i < s->count + behind; i++) {
+        memcpy(line_of(s, s->D, i - 1), line_of(s, s->D, i), (size_t)h->n * sizeof(double));
+        s->row[i - 1] = s->row[i];
+        s->side[i - 1] = s->side[i];
+        s->bound[i - 1] = s->bound[i];
+        s->lambda[i - 1] = s->lambda[i];
+    }
+    s->count--;
+}
+
+/* the multipliers of the active rows as they stand; those that pull are dropped, until none does */
+static void settle(Hierarchy *h) {
+    struct Guess *s = h->guess;
+    while (s->count) {
+        int n = s->count, worst = -1;
+        double most = 0.0, *x = s->lambda;
+        for (int i = 0; i < n; i++) x[i] = (-s->bound[i] - dot(triangle_of(s, i), x, i)) / triangle_of(s, i)[i];
+        for (int i = n - 1; i >= 0; i--) {
+            x[i] /= triangle_of(s, i)[i];
+            add(-x[i], triangle_of(s, i), x, i);
+        }
+        for (int i = 0; i < n; i++)
+            if (x[i] < most) most = x[i], worst = i;
+        if (worst < 0) return;
+        drop(h, worst, 0);
+        orthonormalise(h, worst, s->count);
+    }
+}
+
+/* what the active rows make of the point: into y_new, value_new */
+static void move(Hierarchy *h) {
+    struct Guess *s = h->guess;
+    int first = h->prefix_columns, n = h->n;
+    memset(s->u + first, 0, (size_t)(n - first) * sizeof(double));
+    for (int i = 0; i < s->count; i++) add(-s->lambda[i], line_of(s, s->D, i) + first, s->u + first, n - first);
+    unwhiten(h, s->u, h->w);
+    for (int j = first; j < n; j++) h->w[j] += s->w_start[j];
+    point_of(h);
+}
+
+/* the row that is violated most, relative to its norm; -1: none */
+static int most_violated(Hierarchy *h, int *side, double *violation) {
+    struct Guess *s = h->guess;
+    int pick = -1;
+    double most = MEETS;
+    for (int i = 0; i < h->active_rows; i++) {
+        double over = h->value_new[i] - h->upper[i], under = h->lower[i] - h->value_new[i];
+        double by = over > under ? over : under;
+        if (by <= most * h->norm[i] || s->active[i] || s->set_aside[i] || h->lower[i] == h->upper[i]) continue;
+        if (!(h->norm[i] > 0.0)) continue;
+        most = by / h->norm[i], pick = i, *side = over > under ? 1 : -1, *violation = by;
+    }
+    return pick;
+}
+
+/* The proposed row and active ones can't all hold: sets aside one of the lowest level, the proposed one where it is among
+   these. */
+static void give_up_one(Hierarchy *h, const double *share) {
+    struct Guess *s = h->guess;
+    int victim = s->count, level = h->level_of[s->row[victim]];
+    for (int i = 0; i < s->count; i++)
+        if (share[i] < -1e-9 && h->level_of[s->row[i]] > level) victim = i, level = h->level_of[s->row[i]];
+    s->set_aside[s->row[victim]] = 1;
+    if (victim == s->count) return;
+    drop(h, victim, 0);
+    orthonormalise(h, victim, s->count);
+    settle(h);
+}
+
+/* takes the proposed row in, and drops those that it relieves; 0 where rows contradict each other */
+static void take_in(Hierarchy *h, double violation) {
+    struct Guess *s = h->guess;
+    double lambda = 0.0, *share = s->across;
+    int independent = orthonormalise(h, s->count, s->count + 1);
+    for (;;) {
+        int n = s->count, relieved = -1;
+        double *r = triangle_of(s, n), across = r[n] * r[n], partial = INFINITY;
+        memcpy(share, r, (size_t)n * sizeof(double));
+        for (int i = n - 1; i >= 0; i--) {
+            share[i] /= triangle_of(s, i)[i];
+            add(-share[i], triangle_of(s, i), share, i);
+        }
+        for (int i = 0; i < n; i++)
+            if (share[i] > 0.0 && s->lambda[i] < partial * share[i]) partial = s->lambda[i] / share[i], relieved = i;
+        double full = independent && n < h->n - h->prefix_columns ? violation / across : INFINITY;
+        double t = partial < full ? partial : full;
+        if (!(t < INFINITY)) {
+            give_up_one(h, share);
+            return;
+        }
+        for (int i = 0; i < n; i++) s->lambda[i] -= t * share[i];
+        lambda += t;
+        if (full <= partial) {
+            s->active[s->row[n]] = 1;
+            s->lambda[s->count++] = lambda;
+            return;
+        }
+        if (independent) violation -= t * across;
+        drop(h, relieved, 1);
+        independent = orthonormalise(h, relieved, s->count + 1);
+    }
+}
+
+int guess_active_set(Hierarchy *h) {
+    struct Guess *s = h->guess;
+    int complete = 1;
+    s->count = 0;
+    memset(s->set_aside, 0, (size_t)h->rows);
+    memset(s->active, 0, (size_t)h->rows);
+    memcpy(s->w_start, h->w, (size_t)h->n * sizeof(double));
+    memcpy(s->value_start, h->value_new, (size_t)h->active_rows * sizeof(double));
+    lay_out_blocks(h);
+    for (int i = 0; i < h->active_rows && s->count < h->n - h->prefix_columns; i++) {
+        if (!h->before[i]) continue;
+        propose(h, i, h->before[i]);
+        if (!orthonormalise(h, s->count, s->count + 1)) continue;
+        s->active[i] = 1;
+        s->count++;
+    }
+    settle(h);
+    for (int round = 0; round < 10 * h->n + h->rows; round++) {
+        int side = 0;
+        double violation = 0.0;
+        h->guesses++;
+        move(h);
+        int row = most_violated(h, &side, &violation);
+        if (row < 0) break;
+        if (now() > h->deadline) {
+            complete = 0;
+            break;
+        }
+        propose(h, row, side);
+        take_in(h, violation);
+    }
+    for (int i = 0; i < s->count; i++) hold(h, s->row[i], s->side[i]);
+    for (int i = 0; i < h->active_rows; i++) {
+        if (!s->set_aside[i] || h->side[i]) continue;
+        double over = h->value_new[i] - h->upper[i], under = h->lower[i] - h->value_new[i];
+        if (over > 0.0 || under > 0.0) hold(h, i, over > under ? 1 : -1);
+    }
+    memcpy(h->y, h->y_new, (size_t)h->n * sizeof(double));
+    return complete;
+}

@@ -1,0 +1,309 @@
+/* The active-set search: from a working set to the optimum.
+
+   The working set holds every equality, and some inequality rows, each at one of its bounds in the least-squares sense of
+   its own level. The invariant: every row outside it is satisfied at the current y. So no feasible start is needed, and
+   nothing is ever infeasible.                                                                                          */
+#define _POSIX_C_SOURCE 199309L /* for a clock that never goes back */
+#include "hierarchy.h"
+
+#include <time.h>
+#ifdef _WIN32
+#include <windows.h>
+#endif
+
+double now(void) {
+#ifdef _WIN32
+    LARGE_INTEGER count, frequency;
+    QueryPerformanceCounter(&count);
+    QueryPerformanceFrequency(&frequency);
+    return (double)count.QuadPart / (double)frequency.QuadPart;
+#else
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+#endif
+}
+
+static int min_int(int a, int b) { return a < b ? a : b; }
+
+/* ---- the working set ------------------------------------------------------------------------------------------- */
+
+void hold(Hierarchy *h, int row, int side) {
+    int k = h->level_of[row];
+    if (!h->side[row]) {
+        h->held[h->start[k] + h->held_count[k]++] = row;
+        h->held_total++;
+    }
+    h->side[row] = (signed char)side;
+    double bound = side > 0 ? h->upper[row] + h->slack[row] : h->lower[row] - h->slack[row];
+    h->target[row] = bound;
+    h->low[row] = side > 0 ? h->lower[row] - h->slack[row] : -INFINITY;
+    h->high[row] = side > 0 ? INFINITY : h->upper[row] + h->slack[row];
+}
+
+void release(Hierarchy *h, int row) {
+    int k = h->level_of[row], *held = h->held + h->start[k], i = 0;
+    while (held[i] != row) i++;
+    h->held_count[k]--;
+    h->held_total--;
+    for (; i < h->held_count[k]; i++) held[i] = held[i + 1];
+    h->side[row] = 0;
+    h->low[row] = h->lower[row] - h->slack[row];
+    h->high[row] = h->upper[row] + h->slack[row];
+}
+
+static void release_all(Hierarchy *h) {
+    for (int row = 0; row < h->rows; row++)
+        if (h->side[row]) release(h, row);
+}
+
+/* ---- steps ----------------------------------------------------------------------------------------------------- */
+
+/* how far each row is beyond its bounds at y_new; the worst of them, NaN where a number is none */
+static double look(Hierarchy *h) {
+    double worst = -INFINITY, reach = 1.0 + h->length;
+    for (int i = 0; i < h->active_rows; i++) {
+        double over = h->value_new[i] - h->high[i], under = h->low[i] - h->value_new[i];
+        h->size[i] = h->norm[i] * reach;
+        h->beyond[i] = (over > under ? over : under) - FEASIBILITY * h->size[i];
+        if (!(h->beyond[i] <= worst)) worst = h->beyond[i];
+    }
+    return worst;
+}
+
+static void accept(Hierarchy *h) {
+    memcpy(h->y, h->y_new, (size_t)h->n * sizeof(double));
+    memcpy(h->value, h->value_new, (size_t)h->active_rows * sizeof(double));
+}
+
+/* from y towards y_new until the first row outside the set blocks; it enters. Gives its level. */
+static int step(Hierarchy *h, int careful) {
+    double first = 1.0, most = -1.0, *share = h->work;
+    int pick = -1;
+    for (int i = 0; i < h->active_rows; i++) {
+        share[i] = INFINITY;
+        if (!(h->beyond[i] > 0.0)) continue;
+        double bound = h->value_new[i] > h->high[i] ? h->high[i] : h->low[i];
+        double change = h->value_new[i] - h->value[i], room = bound - h->value[i];
+        share[i] = room * change > 0.0 ? room / change : 0.0;
+        if (share[i] > 1.0) share[i] = 1.0;
+        if (share[i] < first) first = share[i];
+    }
+    for (int i = 0; i < h->active_rows; i++)
+        if (share[i] <= first + 1e-14 && h->beyond[i] > most) {
+            most = h->beyond[i], pick = i;
+            if (careful) break;
+        }
+    for (int i = 0; i < h->n; i++) h->y[i] += first * (h->y_new[i] - h->y[i]);
+    for (int i = 0; i < h->active_rows; i++) h->value[i] += first * (h->value_new[i] - h->value[i]);
+    hold(h, pick, h->value_new[pick] > h->high[pick] ? 1 : -1);
+    return h->level_of[pick];
+}
+
+/* makes the start the current point: the rows that are violated there enter. Gives the first level to solve anew. */
+static int begin(Hierarchy *h) {
+    int from = h->levels;
+    for (int i = 0; i < h->active_rows; i++) {
+        int first = h->from[i];
+        h->value[i] = dot(h->A + (size_t)i * h->ld + first, h->y + first, h->to[i] - first);
+        int up = h->value[i] > h->high[i];
+        if (!up && !(h->value[i] < h->low[i])) continue;
+        hold(h, i, up ? 1 : -1);
+        from = min_int(from, h->level_of[i]);
+    }
+    return from < h->levels ? from : step(h, 0);
+}
+
+/* whether the working set was there before in this search; remembers it */
+static int met(Hierarchy *h) {
+    unsigned long long hash = 1469598103934665603ULL;
+    for (int i = 0; i < h->active_rows; i++) hash = (hash ^ (unsigned char)(h->side[i] + 1)) * 1099511628211ULL;
+    for (int i = 0; i < h->seen_count; i++)
+        if (h->seen[i] == hash) return 1;
+    h->seen[h->seen_count % 256] = hash;
+    if (h->seen_count < 256) h->seen_count++;
+    return 0;
+}
+
+/* The search itself, from the current set and y. `fresh`: an inner solution of this set stands in y_new.
+   A set that comes back means a cycle through a degenerate vertex: from then on the search is careful; where it comes
+   back all the same, `*cycles` counts it, and after some rounds the search gives up. */
+static enum Status search(Hierarchy *h, int limit, int fresh, int *cycles) {
+    int from = 0, begun = 0, careful = 0;
+    h->seen_count = 0;
+    for (int count = 0; count < limit; count++) {
+        if (!fresh) inner_step(h, from);
+        fresh = 0;
+        if (!(h->length < INFINITY)) return UNSOUND;
+        double worst = look(h);
+        if (worst != worst) return UNSOUND;
+        if (worst > 0.0) {
+            if (count + 1 == limit) break; /* y is where it was: a point that keeps what held there */
+            from = begun ? step(h, careful) : begin(h);
+            begun = 1;
+        } else {
+            accept(h);
+            begun = 1;
+            if (met(h)) {
+                if (careful && ++*cycles > 3) return STOPPED;
+                careful = 1;
+                h->seen_count = 0;
+            }
+            int leaving = leaving_rows(h, careful);
+            if (!leaving) return OPTIMAL;
+            from = h->levels;
+            for (int i = 0; i < leaving; i++) {
+                from = min_int(from, h->level_of[h->index[i]]);
+                release(h, h->index[i]);
+            }
+        }
+        if (now() > h->deadline) break;
+    }
+    return STOPPED;
+}
+
+/* ---- the whole ------------------------------------------------------------------------------------------------- */
+
+/* sets up the bounds and equalities; gives the first row whose numbers can't be used, -1: none */
+static int prepare(Hierarchy *h) {
+    memset(h->held_count, 0, (size_t)h->levels * sizeof(int));
+    memset(h->equality_count, 0, (size_t)h->levels * sizeof(int));
+    memset(h->slack, 0, (size_t)h->rows * sizeof(double));
+    h->held_total = h->steps = h->guesses = h->pulls = 0;
+    h->active_levels = h->levels;
+    h->active_rows = h->rows;
+    for (int i = 0; i < h->rows; i++) {
+        double low = h->lower[i], high = h->upper[i];
+        if (!(h->norm[i] < INFINITY) || !(low <= high) || low == INFINITY || high == -INFINITY) return i;
+        h->before[i] = h->side[i];
+        h->side[i] = 0;
+        if (low == high) {
+            int k = h->level_of[i];
+            h->equalities[h->start[k] + h->equality_count[k]++] = i;
+            h->low[i] = -INFINITY, h->high[i] = INFINITY, h->target[i] = low;
+            h->before[i] = 0;
+        } else {
+            h->low[i] = low, h->high[i] = high, h->target[i] = 0.0;
+            if (h->before[i] && !(fabs(h->before[i] > 0 ? high : low) < INFINITY)) h->before[i] = 0;
+        }
+    }
+    return -1;
+}
+
+static int hold_as_before(Hierarchy *h) {
+    int count = 0;
+    for (int i = 0; i < h->rows; i++)
+        if (h->before[i]) hold(h, i, h->before[i]), count++;
+    return count;
+}
+
+/* Breaks a cycle: finds the optimum with bounds that are wider by a little at random, where no two vertices meet, and
+   takes its working set. */
+static enum Status break_cycle(Hierarchy *h, int limit) {
+    unsigned long long random = 88172645463325252ULL;
+    int cycles = 0;
+    double widest = 0.0;
+    for (int i = 0; i < h->rows; i++) {
+        random ^= random << 13, random ^= random >> 7, random ^= random << 17;
+        h->slack[i] = 1e-11 * (0.5 + (double)(random >> 11) / 9007199254740992.0) * h->norm[i] * (1.0 + h->length);
+        if (h->lower[i] == h->upper[i]) h->slack[i] = 0.0;
+        if (h->slack[i] > widest) widest = h->slack[i];
+        int side = h->side[i];
+        if (side) hold(h, i, side);
+        else if (h->lower[i] < h->upper[i]) h->low[i] = h->lower[i] - h->slack[i], h->high[i] = h->upper[i] + h->slack[i];
+    }
+    enum Status status = search(h, limit, 0, &cycles);
+    memset(h->slack, 0, (size_t)h->rows * sizeof(double));
+    if (status != OPTIMAL) return status;
+    for (int i = 0; i < h->rows; i++) {
+        int side = h->side[i];
+        if (side) hold(h, i, side);
+        else if (h->lower[i] < h->upper[i]) h->low[i] = h->lower[i], h->high[i] = h->upper[i];
+    }
+    inner_step(h, 0);
+    double worst = look(h);
+    accept(h);
+    if (!(worst <= 10.0 * widest)) return STOPPED;
+    return leaving_rows(h, 0) ? STOPPED : OPTIMAL;
+}
+
+/* What is left to do where the search was stopped: the rows of the first level that has inequalities are kept, at the point
+   nearest to the one that was reached; where they can't all hold, as well as they can be met. */
+static void keep_first_levels(Hierarchy *h) {
+    int levels = min_int(h->prefix_level + 1, h->levels), rows = h->start[levels], broken = 0, cycles = 0;
+    for (int i = 0; i < rows; i++) {
+        int first = h->from[i];
+        double value = dot(h->A + (size_t)i * h->ld + first, h->y + first, h->to[i] - first);
+        double room = 1e-10 * h->norm[i] * (1.0 + h->length);
+        if (value > h->upper[i] + room || value < h->lower[i] - room) broken = 1;
+    }
+    if (!broken) return;
+    release_all(h);
+    h->active_levels = levels;
+    h->active_rows = rows;
+    h->deadline = INFINITY;
+    inner_step(h, 0); /* the prefix's part of w; the rest is that of y */
+    memcpy(h->y_new, h->y, (size_t)h->n * sizeof(double));
+    for (int j = 0; j < h->reflectors; j++)
+        reflect_rows(h->V + (size_t)j * h->ld + j, h->tau[j], &h->y_new, 1, j, h->n - j);
+    memcpy(h->w + h->prefix_columns, h->y_new + h->prefix_columns, (size_t)(h->n - h->prefix_columns) * sizeof(double));
+    point_of(h);
+    guess_active_set(h);
+    h->length = sqrt(dot(h->y, h->y, h->n));
+    if (look(h) > 1e3 * FEASIBILITY * (1.0 + h->length)) search(h, 50 + 2 * rows, 0, &cycles);
+    h->active_levels = h->levels;
+    h->active_rows = h->rows;
+}
+
+/* whether the set that was found is the one of the last solve */
+static int as_before(const Hierarchy *h) { return !memcmp(h->side, h->before, (size_t)h->rows); }
+
+static enum Status solve(Hierarchy *h) {
+    int cycles = 0;
+    enum Status status;
+    factor_prefix(h);
+    if (h->lasting > 0.3 && hold_as_before(h)) { /* the last set, where that was often right lately */
+        status = search(h, 1, 0, &cycles);
+        if (status != STOPPED) return status;
+        release_all(h);
+    }
+    inner_step(h, 0);
+    if (!(h->length < INFINITY)) return UNSOUND;
+    double worst = look(h);
+    if (worst != worst) return UNSOUND;
+    if (!(worst > 0.0)) { /* no inequality is in the way */
+        accept(h);
+        return OPTIMAL;
+    }
+    guess_active_set(h);
+    status = search(h, h->max_steps, 0, &cycles);
+    if (status == STOPPED && cycles && now() < h->deadline) status = break_cycle(h, h->max_steps);
+    return status;
+}
+
+/* the row that is not finite, or the first whose value is not, at the point reached */
+static int row_at_fault(const Hierarchy *h) {
+    for (int i = 0; i < h->rows; i++)
+        if (!(fabs(h->value_new[i]) < INFINITY)) return i;
+    return 0;
+}
+
+enum Status hierarchy_solve(Hierarchy *h) {
+    int bad = prepare(h);
+    h->bad_row = bad;
+    enum Status status = bad < 0 ? solve(h) : UNSOUND;
+    if (status == UNSOUND) {
+        if (bad < 0) h->bad_row = row_at_fault(h);
+        hierarchy_forget(h);
+        return status;
+    }
+    h->lasting += 0.1 * (as_before(h) - h->lasting);
+    if (status == STOPPED) {
+        keep_first_levels(h);
+        for (int i = 0; i < h->rows; i++) {
+            int first = h->from[i];
+            h->value[i] = dot(h->A + (size_t)i * h->ld + first, h->y + first, h->to[i] - first);
+        }
+    }
+    return status;
+}

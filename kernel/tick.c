@@ -1,0 +1,155 @@
+#include "tick.h"
+
+#include <stdlib.h>
+
+#define GRADE 1e-9 /* a row is violated beyond this share of |row| (1 + |y|) */
+
+int tick_new(Tick *t, int nv, int nf, int na, const int *actuated, double scale, int levels, int parts, const Part *part) {
+    memset(t, 0, sizeof *t);
+    t->nv = nv, t->nf = nf, t->na = na, t->parts = parts, t->scale = scale;
+    int *sizes = calloc((size_t)levels + 1, sizeof(int));
+    t->actuated = calloc((size_t)nv + 1, sizeof(int));
+    t->unactuated = calloc((size_t)nv + 1, sizeof(int));
+    t->part = calloc((size_t)parts + 1, sizeof(Part));
+    t->first_row = calloc((size_t)parts + 1, sizeof(int));
+    unsigned char *driven = calloc((size_t)nv + 1, 1);
+    int made = 0;
+    if (sizes && t->actuated && t->unactuated && t->part && t->first_row && driven) {
+        for (int i = 0; i < na; i++) driven[t->actuated[i] = actuated[i]] = 1;
+        for (int i = 0; i < nv; i++)
+            if (!driven[i]) t->unactuated[sizes[0]++] = i;
+        memcpy(t->part, part, (size_t)parts * sizeof(Part));
+        for (int i = 0; i < parts; i++) sizes[part[i].level + 1] += part[i].rows;
+        made = hierarchy_new(&t->hierarchy, nv + nf, levels + 1, sizes);
+    }
+    if (made) {
+        Hierarchy *h = &t->hierarchy;
+        t->K = calloc((size_t)nv * (size_t)h->ld + 8, sizeof(double));
+        t->h = calloc((size_t)nv + 8, sizeof(double));
+        t->root = calloc((size_t)h->rows + 8, sizeof(double));
+        t->load = calloc((size_t)h->rows + 8, 1);
+        made = t->K && t->h && t->root && t->load;
+    }
+    if (made) { /* parts of a level stand in it in the order in which they came */
+        memset(sizes, 0, (size_t)levels * sizeof(int));
+        for (int i = 0; i < parts; i++) {
+            t->first_row[i] = t->hierarchy.start[part[i].level + 1] + sizes[part[i].level];
+            sizes[part[i].level] += part[i].rows;
+        }
+    }
+    free(sizes), free(driven);
+    if (!made) tick_free(t);
+    return made;
+}
+
+void tick_free(Tick *t) {
+    hierarchy_free(&t->hierarchy);
+    free(t->actuated), free(t->unactuated), free(t->part), free(t->first_row);
+    free(t->K), free(t->h), free(t->root), free(t->load);
+    memset(t, 0, sizeof *t);
+}
+
+void tick_dynamics(Tick *t, const double *M, const double *h, const double *J, ptrdiff_t row_step, ptrdiff_t column_step) {
+    Hierarchy *all = &t->hierarchy;
+    int nv = t->nv, nf = t->nf, ld = all->ld;
+    for (int i = 0; i < nv; i++) {
+        double *k = t->K + (size_t)i * ld;
+        memcpy(k, M + (size_t)i * nv, (size_t)nv * sizeof(double)); /* symmetric: its order does not matter */
+        for (int j = 0; j < nf; j++) k[nv + j] = -t->scale * J[j * row_step + i * column_step];
+    }
+    memcpy(t->h, h, (size_t)nv * sizeof(double));
+    for (int i = 0; i < all->start[1]; i++) { /* divided by the mass, so that all rows are of one size */
+        const double *k = t->K + (size_t)t->unactuated[i] * ld;
+        double *a = all->A + (size_t)i * ld;
+        for (int j = 0; j < all->n; j++) a[j] = k[j] / t->scale;
+        all->lower[i] = all->upper[i] = -h[t->unactuated[i]] / t->scale;
+        all->norm[i] = sqrt(dot(a, a, all->n));
+        all->from[i] = 0, all->to[i] = all->n;
+    }
+}
+
+/* the columns of a block, `width` from `a` on, times a factor */
+static void put_block(const Block *block, int row, double *a, int width, double factor) {
+    if (block->kind == MATRIX) {
+        const double *source = block->data + row * block->row_step;
+        for (int j = 0; j < width; j++) a[j] = factor * source[j * block->column_step];
+        return;
+    }
+    memset(a, 0, (size_t)width * sizeof(double));
+    if (block->kind == INDICES) a[block->indices[row]] = factor;
+}
+
+/* adds the torques of a row, by the actuated rows of the equation of motion; gives what h adds */
+static double put_torque(const Tick *t, const Block *block, int row, double *a) {
+    int n = t->hierarchy.n, ld = t->hierarchy.ld;
+    if (block->kind == INDICES) {
+        int k = t->actuated[block->indices[row]];
+        add(1.0, t->K + (size_t)k * ld, a, n);
+        return t->h[k];
+    }
+    double shift = 0.0;
+    const double *source = block->data + row * block->row_step;
+    for (int j = 0; j < t->na; j++) {
+        double factor = source[j * block->column_step];
+        if (factor == 0.0) continue;
+        add(factor, t->K + (size_t)t->actuated[j] * ld, a, n);
+        shift += factor * t->h[t->actuated[j]];
+    }
+    return shift;
+}
+
+void tick_rows(Tick *t, int part, const Rows *rows) {
+    Hierarchy *h = &t->hierarchy;
+    const Part *planned = t->part + part;
+    int nv = t->nv, nf = t->nf, n = h->n;
+    int acceleration = planned->kind[0] != NOTHING, force = planned->kind[1] != NOTHING;
+    int torque = planned->kind[2] != NOTHING;
+    for (int i = 0; i < planned->rows; i++) {
+        int row = t->first_row[part] + i;
+        double *a = h->A + (size_t)row * h->ld, shift = 0.0;
+        h->from[row] = acceleration || torque ? 0 : nv;
+        h->to[row] = force || torque ? n : nv;
+        put_block(&rows->block[0], i, a, nv, 1.0);
+        put_block(&rows->block[1], i, a + nv, nf, t->scale);
+        if (torque) shift = put_torque(t, &rows->block[2], i, a);
+        double low = rows->lower[i] - rows->band - shift, high = rows->upper[i] + rows->band - shift;
+        double root = rows->weight * (rows->weights ? rows->weights[i] : 1.0);
+        if (root != 1.0) {
+            root = sqrt(root);
+            if (root == 0.0) low = -INFINITY, high = INFINITY;
+            else {
+                for (int j = 0; j < n; j++) a[j] *= root;
+                low *= root, high *= root;
+            }
+        }
+        if (!acceleration && !force && !torque) h->from[row] = h->to[row] = 0;
+        t->root[row] = root;
+        t->load[row] = (unsigned char)(force || torque);
+        h->lower[row] = low, h->upper[row] = high;
+        h->norm[row] = sqrt(dot(a, a, n));
+    }
+}
+
+enum Status tick_solve(Tick *t) { return hierarchy_solve(&t->hierarchy); }
+
+enum Status tick_answer(const Tick *t, enum Status status, double tolerance, double *x, double *residual) {
+    const Hierarchy *h = &t->hierarchy;
+    int nv = t->nv, nf = t->nf, n = h->n, first = h->start[1], relaxed = 0;
+    memcpy(x, h->y, (size_t)nv * sizeof(double));
+    for (int j = 0; j < nf; j++) x[nv + j] = t->scale * h->y[nv + j];
+    for (int i = 0; i < t->na; i++) {
+        int k = t->actuated[i];
+        x[n + i] = dot(t->K + (size_t)k * h->ld, h->y, n) + t->h[k];
+    }
+    double reach = 1.0 + sqrt(dot(h->y, h->y, n));
+    for (int i = first; i < h->rows; i++) {
+        double value = h->value[i], beyond = 0.0;
+        if (value > h->upper[i]) beyond = value - h->upper[i];
+        else if (value < h->lower[i]) beyond = value - h->lower[i];
+        double own = t->root[i] > 0.0 ? beyond / t->root[i] : 0.0;
+        residual[i - first] = own;
+        if (h->lower[i] == h->upper[i]) continue;
+        if (fabs(beyond) > GRADE * h->norm[i] * reach || (t->load[i] && fabs(own) > tolerance)) relaxed = 1;
+    }
+    return status == OPTIMAL && relaxed ? RELAXED : status;
+}

@@ -1,0 +1,55 @@
+/* One tick of a controller: rows of tasks in x = (a, f, tau) in, the lexicographic optimum out.
+
+   The unknowns are y = (a, f / s). tau follows from the actuated rows of the equation of motion, M a + h = S' tau + J' f;
+   its other rows are the first level, which nothing is traded against.                                               */
+#ifndef WBC_TICK_H
+#define WBC_TICK_H
+
+#include "hierarchy.h"
+
+/* what a block of columns is made of */
+enum Kind { NOTHING = 0, MATRIX = 1, INDICES = 2 };
+
+typedef struct {
+    enum Kind kind;
+    const double *data;          /* MATRIX: entry (i, j) at i * row_step + j * column_step */
+    ptrdiff_t row_step, column_step;
+    const long long *indices;    /* INDICES: the entry that each row picks */
+} Block;
+
+typedef struct {
+    int level, rows;
+    enum Kind kind[3];           /* of the columns of a, f, tau */
+} Part;                          /* the rows of a task, as planned */
+
+typedef struct {
+    const double *lower, *upper, *weights; /* weights NULL: all 1 */
+    double weight, band;                   /* of the task; by which its bounds are widened */
+    Block block[3];
+} Rows;                          /* the rows of a task in a tick */
+
+typedef struct {
+    Hierarchy hierarchy;
+    int nv, nf, na, parts;
+    double scale;                /* s */
+    int *actuated, *unactuated;
+    Part *part;
+    int *first_row;              /* of each part in the hierarchy */
+    double *K, *h;               /* the equation of motion, K y + h = S' tau, with rows of `ld` */
+    double *root;                /* of each row's weight */
+    unsigned char *load;         /* whether a row is about forces or torques */
+} Tick;
+
+int tick_new(Tick *t, int nv, int nf, int na, const int *actuated, double scale, int levels, int parts, const Part *part);
+void tick_free(Tick *t);
+
+/* M, symmetric, and J with their steps between rows and columns */
+void tick_dynamics(Tick *t, const double *M, const double *h, const double *J, ptrdiff_t row_step, ptrdiff_t column_step);
+void tick_rows(Tick *t, int part, const Rows *rows);
+enum Status tick_solve(Tick *t);
+
+/* x, and the residual of every task's row in its own units; OPTIMAL or RELAXED by what is violated. `tolerance` is what
+   forces and torques may be beyond their bounds, N and N m. */
+enum Status tick_answer(const Tick *t, enum Status status, double tolerance, double *x, double *residual);
+
+#endif

@@ -1,0 +1,216 @@
+/* TickPlan: the rows of a controller's tasks laid out once for a set of contacts, solved tick by tick. */
+#include "plan.h"
+
+#include "arrays.h"
+#include "tick.h"
+
+typedef struct {
+    PyObject_HEAD
+    Tick tick;
+    Views views;
+    Rows *rows;
+    int busy;
+} TickPlan;
+
+#define VIEWS_A_PART 6
+
+static int as_int(PyObject *tuple, Py_ssize_t index, int below, const char *what) {
+    PyObject *item = PyTuple_GetItem(tuple, index);
+    long value = item ? PyLong_AsLong(item) : -1;
+    if (!PyErr_Occurred() && (value < 0 || value >= below))
+        PyErr_Format(PyExc_ValueError, "%s is %ld, expected 0 to %d", what, value, below - 1);
+    return PyErr_Occurred() ? -1 : (int)value;
+}
+
+static int *actuated_of(PyObject *tuple, Py_ssize_t count, int nv) {
+    int *found = PyMem_Calloc((size_t)count + 1, sizeof(int));
+    for (Py_ssize_t i = 0; found && i < count; i++) {
+        found[i] = as_int(tuple, i, nv, "the velocity of an actuator");
+        for (Py_ssize_t j = 0; j < i && !PyErr_Occurred(); j++)
+            if (found[j] == found[i]) PyErr_Format(PyExc_ValueError, "velocity %d has two actuators", found[i]);
+        if (PyErr_Occurred()) {
+            PyMem_Free(found);
+            return NULL;
+        }
+    }
+    return found ? found : (int *)PyErr_NoMemory();
+}
+
+static Part *parts_of(PyObject *tuple, Py_ssize_t count, int levels) {
+    Part *found = PyMem_Calloc((size_t)count + 1, sizeof(Part));
+    for (Py_ssize_t i = 0; found && i < count; i++) {
+        PyObject *item = PyTuple_GetItem(tuple, i);
+        if (!item || !PyTuple_Check(item) || PyTuple_Size(item) != 5) {
+            if (!PyErr_Occurred()) PyErr_SetString(PyExc_TypeError, "a part is (level, rows, kind, kind, kind)");
+        } else {
+            found[i].level = as_int(item, 0, levels, "the level of a part");
+            if (!PyErr_Occurred()) found[i].rows = as_int(item, 1, 100001, "the number of rows of a part");
+            for (int b = 0; b < 3 && !PyErr_Occurred(); b++)
+                found[i].kind[b] = (enum Kind)as_int(item, 2 + b, 3, "the kind of a block");
+        }
+        if (PyErr_Occurred()) {
+            PyMem_Free(found);
+            return NULL;
+        }
+    }
+    return found ? found : (Part *)PyErr_NoMemory();
+}
+
+/* TickPlan(nv, nf, actuated, scale, levels, parts, max_steps, rank_tolerance) */
+static PyObject *new_tick_plan(PyTypeObject *type, PyObject *arguments, PyObject *keywords) {
+    int nv, nf, levels, max_steps;
+    double scale, rank_tolerance;
+    PyObject *actuated_tuple, *parts_tuple;
+    if (keywords && PyDict_Size(keywords)) {
+        PyErr_SetString(PyExc_TypeError, "a plan takes no keywords");
+        return NULL;
+    }
+    if (!PyArg_ParseTuple(arguments, "iiOdiOid", &nv, &nf, &actuated_tuple, &scale, &levels, &parts_tuple, &max_steps,
+                          &rank_tolerance))
+        return NULL;
+    if (nv < 0 || nf < 0 || nv > 10000 || nf > 10000 || levels < 1 || levels > 1000 || !(scale > 0.0) ||
+        !(scale < INFINITY) || max_steps < 1 || !(rank_tolerance > 0.0) || !PyTuple_Check(actuated_tuple) ||
+        !PyTuple_Check(parts_tuple)) {
+        PyErr_SetString(PyExc_ValueError, "a plan has up to 10000 accelerations and forces, 1 to 1000 levels, tuples");
+        return NULL;
+    }
+    Py_ssize_t na = PyTuple_Size(actuated_tuple), count = PyTuple_Size(parts_tuple);
+    int *actuated = actuated_of(actuated_tuple, na, nv);
+    Part *parts = actuated ? parts_of(parts_tuple, count, levels) : NULL;
+    TickPlan *self = parts ? (TickPlan *)((allocfunc)PyType_GetSlot(type, Py_tp_alloc))(type, 0) : NULL;
+    if (self) {
+        self->rows = PyMem_Calloc((size_t)count + 1, sizeof(Rows));
+        if (!self->rows || !views_new(&self->views, (int)(8 + VIEWS_A_PART * count)) ||
+            !tick_new(&self->tick, nv, nf, (int)na, actuated, scale, levels, (int)count, parts)) {
+            Py_CLEAR(self);
+            PyErr_NoMemory();
+        } else {
+            self->tick.hierarchy.max_steps = max_steps;
+            self->tick.hierarchy.rank_tolerance = rank_tolerance;
+        }
+    }
+    PyMem_Free(actuated), PyMem_Free(parts);
+    return (PyObject *)self;
+}
+
+static void free_tick_plan(PyObject *object) {
+    TickPlan *self = (TickPlan *)object;
+    PyTypeObject *type = Py_TYPE(object);
+    tick_free(&self->tick);
+    views_free(&self->views);
+    PyMem_Free(self->rows);
+    ((freefunc)PyType_GetSlot(type, Py_tp_free))(object);
+    Py_DECREF(type);
+}
+
+/* the rows of a part out of (lower, upper, weights, weight, band, acceleration, force, torque); 0 with an error set */
+static int take_rows(TickPlan *self, int index, PyObject *tuple) {
+    static const char *names[] = {"the acceleration block", "the force block", "the torque block"};
+    const Part *part = self->tick.part + index;
+    Rows *rows = self->rows + index;
+    Views *v = &self->views;
+    int widths[3] = {self->tick.nv, self->tick.nf, self->tick.na};
+    PyObject *item[8];
+    if (!PyTuple_Check(tuple) || PyTuple_Size(tuple) != 8) {
+        PyErr_SetString(PyExc_TypeError, "rows are (lower, upper, weights, weight, band, acceleration, force, torque)");
+        return 0;
+    }
+    for (int i = 0; i < 8; i++) item[i] = PyTuple_GetItem(tuple, i);
+    rows->weight = PyFloat_AsDouble(item[3]);
+    rows->band = PyFloat_AsDouble(item[4]);
+    if (PyErr_Occurred()) return 0;
+    if (!(rows->weight >= 0.0) || !(rows->band >= 0.0)) {
+        PyErr_SetString(PyExc_ValueError, "weight and band must be zero or more");
+        return 0;
+    }
+    rows->weights = NULL;
+    if (!(rows->lower = doubles(v, item[0], "lower", part->rows, 0)) ||
+        !(rows->upper = item[1] == item[0] ? rows->lower : doubles(v, item[1], "upper", part->rows, 0)) ||
+        (item[2] != Py_None && !(rows->weights = doubles(v, item[2], "weights", part->rows, 0))))
+        return 0;
+    for (int b = 0; b < 3; b++) {
+        Block *block = rows->block + b;
+        PyObject *given = item[5 + b];
+        block->kind = part->kind[b];
+        if ((block->kind == NOTHING) != (given == Py_None)) {
+            PyErr_Format(PyExc_ValueError, "%s is there, or not, against the plan", names[b]);
+            return 0;
+        }
+        if (block->kind == MATRIX &&
+            !(block->data = matrix(v, given, names[b], part->rows, widths[b], &block->row_step, &block->column_step)))
+            return 0;
+        if (block->kind == INDICES && !(block->indices = indices(v, given, names[b], part->rows, widths[b]))) return 0;
+    }
+    return 1;
+}
+
+/* solve(M, h, J, rows, seconds, tolerance, x, residual) -> (status, steps, guesses, row at fault) */
+static PyObject *solve_tick(PyObject *object, PyObject *const *args, Py_ssize_t count) {
+    TickPlan *self = (TickPlan *)object;
+    Tick *t = &self->tick;
+    Hierarchy *all = &t->hierarchy;
+    Views *v = &self->views;
+    if (count != 8 || !PyTuple_Check(args[3]) || PyTuple_Size(args[3]) != t->parts) {
+        PyErr_Format(PyExc_TypeError, "solve takes 8 arguments, the fourth a tuple of %d parts", t->parts);
+        return NULL;
+    }
+    if (self->busy) {
+        PyErr_SetString(PyExc_RuntimeError, "a plan is used by two threads at once");
+        return NULL;
+    }
+    double seconds = PyFloat_AsDouble(args[4]), tolerance = PyFloat_AsDouble(args[5]);
+    int first = all->start[1];
+    ptrdiff_t row_step = 0, column_step = 0, down = 0, across = 0;
+    const double *M, *h, *J;
+    double *x, *residual;
+    PyObject *result = NULL;
+    if (PyErr_Occurred()) return NULL;
+    if (!(M = matrix(v, args[0], "M", t->nv, t->nv, &down, &across)) || !(h = doubles(v, args[1], "h", t->nv, 0)) ||
+        !(J = matrix(v, args[2], "J", t->nf, t->nv, &row_step, &column_step)) ||
+        !(x = doubles(v, args[6], "x", t->nv + t->nf + t->na, 1)) ||
+        !(residual = doubles(v, args[7], "residual", all->rows - first, 1)))
+        goto done;
+    if (t->nv > 1 && !(down == t->nv && across == 1) && !(down == 1 && across == t->nv)) {
+        PyErr_SetString(PyExc_ValueError, "M is not contiguous");
+        goto done;
+    }
+    for (int i = 0; i < t->parts; i++)
+        if (!take_rows(self, i, PyTuple_GetItem(args[3], i))) goto done;
+    self->busy = 1;
+    enum Status status;
+    Py_BEGIN_ALLOW_THREADS
+    all->deadline = seconds < INFINITY ? now() + seconds : INFINITY;
+    tick_dynamics(t, M, h, J, row_step, column_step);
+    for (int i = 0; i < t->parts; i++) tick_rows(t, i, self->rows + i);
+    status = tick_answer(t, tick_solve(t), tolerance, x, residual);
+    Py_END_ALLOW_THREADS
+    self->busy = 0;
+    result = Py_BuildValue("iiii", (int)status, all->steps, all->guesses, all->bad_row - first);
+done:
+    views_release(v);
+    return result;
+}
+
+static PyObject *forget_tick(PyObject *object, PyObject *nothing) {
+    (void)nothing;
+    hierarchy_forget(&((TickPlan *)object)->tick.hierarchy);
+    Py_RETURN_NONE;
+}
+
+static PyMethodDef methods[] = {
+    {"solve", (PyCFunction)(void (*)(void))solve_tick, METH_FASTCALL, "Solve a tick."},
+    {"forget", forget_tick, METH_NOARGS, "Forget the last active set."},
+    {NULL, NULL, 0, NULL}};
+
+static PyType_Slot slots[] = {
+    {Py_tp_new, new_tick_plan}, {Py_tp_dealloc, free_tick_plan}, {Py_tp_methods, methods}, {0, NULL}};
+
+static PyType_Spec spec = {"wbc._kernel.TickPlan", sizeof(TickPlan), 0, Py_TPFLAGS_DEFAULT, slots};
+
+int tick_plan_register(PyObject *module) {
+    PyObject *type = PyType_FromSpec(&spec);
+    if (!type) return -1;
+    int failed = PyModule_AddObjectRef(module, "TickPlan", type);
+    Py_DECREF(type);
+    return failed;
+}
