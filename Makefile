@@ -18,6 +18,7 @@ lint: .venv/ready
 	.venv/bin/ruff check
 	.venv/bin/ruff format --check
 	.venv/bin/mypy
+	.venv/bin/lint-imports
 
 bench: .venv/ready
 	$(PY) benchmarks/dynamics.py
@@ -34,4 +35,4 @@ soak: .venv/ready
 	touch $@
 
 clean:
-	rm -rf .venv out .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv out .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis

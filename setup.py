@@ -1,4 +1,4 @@
-"""Builds the compiled kernel where a C compiler is found; without one the installation goes on, and numpy does its work."""
+"""Builds the compiled kernel where a C compiler is found; without one, numpy does its work."""
 
 from pathlib import Path
 

@@ -18,8 +18,7 @@ from pathlib import Path
 from rich.console import Console
 from scenes import PEERS, peer
 
-from wbc import reports
-from wbc.application import bench
+from wbc.application import bench, reports
 from wbc.solvers import solver_names
 
 HERE = Path(__file__).parent

@@ -14,7 +14,7 @@ import numpy as np
 
 import tasks
 import wbc
-from wbc.drawing import draw
+from wbc.application.drawing import draw
 from wbc.simulation import Scene, make_plant
 
 MOVES = ((0.5, [0.05, 0.25, 0.10]), (2.5, [-0.05, -0.20, 0.20]), (4.5, [0.0, 0.0, 0.0]))  # s; m from the start

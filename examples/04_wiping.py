@@ -15,7 +15,7 @@ import numpy as np
 
 import tasks
 import wbc
-from wbc.drawing import draw
+from wbc.application.drawing import draw
 from wbc.geometry import so3
 from wbc.model import packaged_path
 from wbc.simulation import MujocoSimulator, Scene

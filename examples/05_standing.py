@@ -14,7 +14,7 @@ import numpy as np
 
 import tasks
 import wbc
-from wbc.drawing import draw
+from wbc.application.drawing import draw
 from wbc.geometry import quaternion, so3
 from wbc.simulation import Push, Realism, Scene, make_plant
 

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 
 import tasks
 import wbc
-from wbc.drawing import draw
+from wbc.application.drawing import draw
 from wbc.geometry import so3
 from wbc.simulation import Push, Realism, Scene, make_plant
 

@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 
 import tasks
 import wbc
-from wbc.drawing import draw
+from wbc.application.drawing import draw
 from wbc.simulation import Realism, Scene, make_plant
 
 SHIFT, UNLOAD, LIFT = 2.0, 0.5, 1.5  # how long it takes to shift the weight, to unload a foot, to lift it, s

@@ -14,7 +14,7 @@ import numpy as np
 
 import tasks
 import wbc
-from wbc.drawing import draw
+from wbc.application.drawing import draw
 from wbc.geometry import so3
 from wbc.simulation import Scene, make_plant
 

@@ -16,7 +16,7 @@ import numpy as np
 
 import tasks
 import wbc
-from wbc.drawing import draw
+from wbc.application.drawing import draw
 from wbc.simulation import MujocoSimulator, Scene, make_plant
 
 LINK = """<link name="{name}"><inertial><origin xyz="{x} 0 {z}"/><mass value="2"/>

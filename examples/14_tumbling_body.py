@@ -14,7 +14,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 import wbc
-from wbc.drawing import draw
+from wbc.application.drawing import draw
 from wbc.geometry import convert, euler, inertia, pose, so3
 from wbc.liegroups import METHODS, RigidBody, simulate
 

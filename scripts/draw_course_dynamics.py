@@ -15,7 +15,7 @@ import numpy as np
 
 import wbc
 from wbc import classical
-from wbc.drawing import draw
+from wbc.application.drawing import draw
 
 PICTURES = Path(__file__).parents[1] / "docs" / "pictures"
 

@@ -17,7 +17,7 @@ import numpy as np
 import tasks
 import wbc
 from wbc import kinematics
-from wbc.drawing import draw
+from wbc.application.drawing import draw
 from wbc.geometry import so3
 
 

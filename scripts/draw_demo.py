@@ -8,7 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from wbc.application import demo
-from wbc.video import write_video
+from wbc.application.video import write_video
 
 PICTURE = Path(__file__).parents[1] / "docs" / "pictures" / "demo.gif"
 

@@ -14,7 +14,7 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 
 import wbc
-from wbc.drawing import draw
+from wbc.application.drawing import draw
 
 ORDER = ("planar_arm", "arm", "quadruped", "humanoid")
 

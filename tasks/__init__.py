@@ -9,8 +9,7 @@ For velocities, without forces (`wbc.kinematics.DifferentialKinematics`): `EndEf
 `JointVelocity`, `ContactVelocity`, `VelocityMinimization`, and the inequalities `VelocityLimits`.
 """
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tasks.balance import CenterOfMass, CentroidalMomentum
 from tasks.contacts import ContactForce, ContactMotion, ForceMinimization, FrictionCones
@@ -19,6 +18,7 @@ from tasks.frame import CartesianImpedance, EndEffectorAcceleration
 from tasks.joints import AccelerationMinimization, JointAcceleration, JointImpedance, TorqueMinimization
 from tasks.limits import JointLimits, TorqueLimits
 from tasks.physics import EquationOfMotion
+from wbc.lazy import lazy
 
 if TYPE_CHECKING:
     from tasks.gait import Trot
@@ -68,8 +68,4 @@ _LATER = {
 }
 """What is imported when it is asked for, and from where: by those who walk, and those who have no use for forces."""
 
-
-def __getattr__(name: str) -> Any:  # noqa: ANN401  of many kinds
-    if name in _LATER:
-        return getattr(importlib.import_module(_LATER[name]), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+__getattr__ = lazy(__name__, _LATER)

@@ -10,9 +10,9 @@ from tasks.axes import AXES, picked
 from wbc.arrays import Array, ArrayLike
 from wbc.dynamics import Dynamics
 from wbc.errors import WbcError, show
-from wbc.gains import Gains
-from wbc.problem import Rows, Variables
-from wbc.target import Aimed, Moving, Target
+from wbc.tasking.gains import Gains
+from wbc.tasking.problem import Rows, Variables
+from wbc.tasking.target import Aimed, Moving, Target
 
 
 class OnCenterOfMass(Aimed):

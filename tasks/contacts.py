@@ -9,14 +9,14 @@ import scipy.linalg
 
 from tasks.axes import AXES, picked
 from wbc.arrays import Array, ArrayLike
-from wbc.contact import Contact, PointContact, SurfaceContact
+from wbc.contacts import Contact, PointContact, SurfaceContact
 from wbc.dynamics import Dynamics
 from wbc.errors import WbcError, number, show, unknown_name
-from wbc.gains import Gains
 from wbc.model.parts import constant, plane_axes
-from wbc.problem import Rows, Variables
-from wbc.target import Aimed, Moving, Target
-from wbc.task import Task
+from wbc.tasking.gains import Gains
+from wbc.tasking.problem import Rows, Variables
+from wbc.tasking.target import Aimed, Moving, Target
+from wbc.tasking.task import Task
 
 Axes = str | Iterable[str]
 """Names of axes of a contact: its normal is z, and a text of one-letter names names several."""

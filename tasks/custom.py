@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import wbc.problem
 from wbc.dynamics import Dynamics
 from wbc.errors import WbcError, show
-from wbc.problem import Variables
-from wbc.task import Task
+from wbc.tasking import problem
+from wbc.tasking.problem import Variables
+from wbc.tasking.task import Task
 
 
 class Rows(Task):
@@ -24,22 +24,22 @@ class Rows(Task):
 
     def __init__(
         self,
-        make: wbc.problem.Rows | Callable[[Dynamics, Variables], wbc.problem.Rows],
+        make: problem.Rows | Callable[[Dynamics, Variables], problem.Rows],
         name: str = "rows",
         weight: float = 1.0,
         tolerance: float | None = None,
         kinematic: bool | None = None,
     ) -> None:
         super().__init__(name, weight, tolerance)
-        if not callable(make) and not isinstance(make, wbc.problem.Rows):
+        if not callable(make) and not isinstance(make, problem.Rows):
             raise WbcError(f"{name}: give a wbc.Rows, or a function of robot and variables, not {show(make)}")
         self._make = make
-        on_velocity = isinstance(make, wbc.problem.Rows) and make.velocity is not None
+        on_velocity = isinstance(make, problem.Rows) and make.velocity is not None
         self.kinematic = on_velocity if kinematic is None else kinematic
 
-    def rows(self, robot: Dynamics, variables: Variables) -> wbc.problem.Rows:
+    def rows(self, robot: Dynamics, variables: Variables) -> problem.Rows:
         """See `Task`."""
         rows = self._make(robot, variables) if callable(self._make) else self._make
-        if not isinstance(rows, wbc.problem.Rows):
+        if not isinstance(rows, problem.Rows):
             raise WbcError(f"{self.name}: its function gave {show(rows)}, not a wbc.Rows")
         return rows

@@ -11,13 +11,13 @@ import scipy.linalg
 from tasks.axes import AXES, picked
 from tasks.motion import Motion, motion
 from wbc.arrays import Array, ArrayLike, numbers
-from wbc.contact import Contact
+from wbc.contacts import Contact
 from wbc.dynamics import Dynamics
 from wbc.errors import WbcError, show, unknown_name
-from wbc.gains import Gains
 from wbc.geometry import so3
-from wbc.problem import Rows, Variables
-from wbc.target import Aimed, Moving, Target
+from wbc.tasking.gains import Gains
+from wbc.tasking.problem import Rows, Variables
+from wbc.tasking.target import Aimed, Moving, Target
 
 
 class OnFrame(Aimed):

@@ -10,11 +10,11 @@ from numpy.polynomial import Polynomial
 
 from tasks.frame import EndEffectorAcceleration
 from wbc.arrays import Array, ArrayLike, numbers
-from wbc.controller import Controller
+from wbc.control.controller import Controller
 from wbc.dynamics import Dynamics
 from wbc.errors import WbcError, show
-from wbc.gains import Gains
 from wbc.geometry import so3
+from wbc.tasking.gains import Gains
 
 TICK = 1e-9
 """What is due within so many seconds is due: times of ticks are sums of periods."""

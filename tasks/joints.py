@@ -7,14 +7,14 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 
 from wbc.arrays import Array, ArrayLike, IntArray
-from wbc.certificate import actuator_names, velocity_names
-from wbc.contact import Contact
+from wbc.contacts import Contact
 from wbc.dynamics import Dynamics
 from wbc.errors import WbcError, unknown_name
-from wbc.gains import Gains
-from wbc.problem import Rows, Variables
-from wbc.target import Aimed, Moving, Target
-from wbc.task import Task
+from wbc.model.names import actuator_names, velocity_names
+from wbc.tasking.gains import Gains
+from wbc.tasking.problem import Rows, Variables
+from wbc.tasking.target import Aimed, Moving, Target
+from wbc.tasking.task import Task
 
 
 class OnJoints(Aimed):
@@ -183,7 +183,7 @@ class TorqueMinimization(Task):
 
     def row_names(self, robot: Dynamics, variables: Variables) -> list[str]:
         """See `Task`."""
-        return actuator_names(robot)
+        return actuator_names(robot.model)
 
 
 class AccelerationMinimization(Task):
@@ -207,4 +207,4 @@ class AccelerationMinimization(Task):
 
     def row_names(self, robot: Dynamics, variables: Variables) -> list[str]:
         """See `Task`."""
-        return velocity_names(robot)
+        return velocity_names(robot.model)

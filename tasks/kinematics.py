@@ -14,13 +14,13 @@ from tasks.joints import OnJoints
 from tasks.limits import LimitedJoints
 from tasks.motion import motion
 from wbc.arrays import Array, ArrayLike
-from wbc.certificate import velocity_names
 from wbc.dynamics import Dynamics
 from wbc.errors import number
-from wbc.gains import Gains
-from wbc.problem import Rows, Variables
-from wbc.target import Moving, Target
-from wbc.task import Task
+from wbc.model.names import velocity_names
+from wbc.tasking.gains import Gains
+from wbc.tasking.problem import Rows, Variables
+from wbc.tasking.target import Moving, Target
+from wbc.tasking.task import Task
 
 
 class EndEffectorVelocity(OnFrame):
@@ -202,7 +202,7 @@ class VelocityMinimization(Task):
 
     def row_names(self, robot: Dynamics, variables: Variables) -> list[str]:
         """See `Task`."""
-        return velocity_names(robot)
+        return velocity_names(robot.model)
 
 
 class VelocityLimits(LimitedJoints):

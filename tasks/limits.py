@@ -7,12 +7,12 @@ from collections.abc import Mapping
 import numpy as np
 
 from wbc.arrays import Array
-from wbc.certificate import actuator_names
-from wbc.contact import Contact
+from wbc.contacts import Contact
 from wbc.dynamics import Dynamics
 from wbc.errors import WbcError, number
-from wbc.problem import Rows, Variables
-from wbc.task import Task
+from wbc.model.names import actuator_names
+from wbc.tasking.problem import Rows, Variables
+from wbc.tasking.task import Task
 
 FAR = 1e9
 """Stands for a limit that does not exist, rad or m."""
@@ -60,7 +60,7 @@ class TorqueLimits(Task):
 
     def row_names(self, robot: Dynamics, variables: Variables) -> list[str]:
         """See `Task`."""
-        return actuator_names(robot)
+        return actuator_names(robot.model)
 
 
 class LimitedJoints(Task):

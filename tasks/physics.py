@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from wbc.certificate import velocity_names
 from wbc.dynamics import Dynamics
-from wbc.problem import Rows, Variables
-from wbc.task import Task
+from wbc.model.names import velocity_names
+from wbc.tasking.problem import Rows, Variables
+from wbc.tasking.task import Task
 
 
 class EquationOfMotion(Task):
@@ -31,4 +31,4 @@ class EquationOfMotion(Task):
 
     def row_names(self, robot: Dynamics, variables: Variables) -> list[str]:
         """See `Task`."""
-        return velocity_names(robot)
+        return velocity_names(robot.model)

@@ -77,6 +77,6 @@ def test_an_equation_marked_twice_or_unknown_is_found() -> None:
 
 def test_functions_have_public_names() -> None:
     assert public_name(wbc.load) == "wbc.dynamics.load.load"
-    assert public_name(wbc.Gains) == "wbc.gains.Gains"
+    assert public_name(wbc.Gains) == "wbc.tasking.gains.Gains"
     with pytest.raises(AssertionError, match="not of wbc"):
         public_name(subprocess.run)

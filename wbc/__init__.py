@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import scipy.linalg  # noqa: F401  the heaviest import: from the depths of others it takes Python a tenth longer
 
-from wbc.contact import Contact, PointContact, SurfaceContact
+from wbc.contacts import Contact, PointContact, SurfaceContact
+from wbc.control.stack import Stack
 from wbc.dynamics import Dynamics, load
 from wbc.errors import WbcError, WbcWarning
-from wbc.gains import Gains
+from wbc.lazy import lazy
 from wbc.model import Body, Frame, Joint, Limits, Model, Shape
-from wbc.problem import Rows, Variables
-from wbc.stack import Levels, Stack
-from wbc.task import Task
+from wbc.tasking.gains import Gains
+from wbc.tasking.levels import Levels
+from wbc.tasking.problem import Rows, Variables
+from wbc.tasking.task import Task
 from wbc.threads import single_threaded
 
 if TYPE_CHECKING:
@@ -22,9 +23,9 @@ if TYPE_CHECKING:
     from wbc import kinematics as kinematics
     from wbc import liegroups as liegroups
     from wbc import solvers as solvers
-    from wbc.controller import Controller
+    from wbc.control.controller import Controller
+    from wbc.control.solution import Solution
     from wbc.simulation import Log, MujocoSimulator, Push, Simulator, read_log, run
-    from wbc.solution import Solution
     from wbc.solvers import Level
 
 __version__ = "0.1.0"
@@ -64,22 +65,16 @@ __all__ = [
 
 
 _LATER = {
-    "Controller": "wbc.controller",
+    "Controller": "wbc.control.controller",
     "Level": "wbc.solvers",
     "Log": "wbc.simulation",
     "MujocoSimulator": "wbc.simulation",
     "Push": "wbc.simulation",
     "Simulator": "wbc.simulation",
-    "Solution": "wbc.solution",
+    "Solution": "wbc.control.solution",
     "read_log": "wbc.simulation",
     "run": "wbc.simulation",
 }
 """What is imported when it is asked for, and from where: describing a robot and its tasks needs none of it."""
 
-
-def __getattr__(name: str) -> Any:  # noqa: ANN401  of many kinds
-    if name in _LATER:
-        return getattr(importlib.import_module(_LATER[name]), name)
-    if name in ("classical", "kinematics", "liegroups", "solvers"):
-        return importlib.import_module(f"wbc.{name}")
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+__getattr__ = lazy(__name__, _LATER, modules=("classical", "kinematics", "liegroups", "solvers"))

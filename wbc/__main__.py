@@ -1,5 +1,5 @@
 """`python -m wbc`: the command line."""
 
-from wbc.cli import main
+from wbc.application.cli import main
 
 main()

@@ -7,7 +7,7 @@ import pytest
 
 import wbc
 from wbc.application import Comparison, compare, demo, load_scene, other_backends
-from wbc.application.demo import COMMANDS, MOTION, PUSHES, BaseMotion
+from wbc.application.demonstration import COMMANDS, MOTION, PUSHES, BaseMotion
 from wbc.geometry import so3
 
 

@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 
 import wbc
-from tests.test_cli import run
+from tests.application.test_cli import run
 from wbc.application import demo
 
 mujoco = pytest.importorskip("mujoco")
 Image = pytest.importorskip("PIL.Image")
 
-from wbc.rendering import FORCE_COLOR, PUSH_COLOR, Renderer  # noqa: E402
+from wbc.application.rendering import FORCE_COLOR, PUSH_COLOR, Renderer  # noqa: E402
+from wbc.application.video import PAUSE, SIZE, mujoco_model, write_video  # noqa: E402
 from wbc.simulation import MujocoSimulator, Push  # noqa: E402
-from wbc.video import PAUSE, SIZE, mujoco_model, write_video  # noqa: E402
 
 
 @pytest.fixture(scope="module")
@@ -126,9 +126,9 @@ class Window:
 def test_the_viewer_shows_the_run_until_it_is_closed(simulator, tmp_path, monkeypatch):
     import mujoco.viewer
 
-    import wbc.viewer
+    import wbc.application.viewer
 
-    monkeypatch.setattr(wbc.viewer, "_check_display", lambda: None)
+    monkeypatch.setattr(wbc.application.viewer, "_check_display", lambda: None)
     monkeypatch.setattr(mujoco.viewer, "launch_passive", Window)
     out, err, code = run(
         "demo", "--view", "--no-video", "--duration", "2", "--simulator", simulator, "--out", str(tmp_path)

@@ -11,8 +11,7 @@ import pytest
 from rich.console import Console
 
 import wbc
-from wbc import reports
-from wbc.application import compare, load_scene
+from wbc.application import compare, load_scene, reports
 from wbc.simulation import Scene
 
 pytest.importorskip("matplotlib")  # of the examples

@@ -12,7 +12,7 @@ import wbc
 from tests.dynamics.reference import PinocchioReference
 from tests.robots import ALL, BACKENDS, PACKAGED, Robot, load
 from wbc.dynamics import Dynamics
-from wbc.dynamics.projected import projected_newton_euler
+from wbc.dynamics.formulations.projected import projected_newton_euler
 
 STATES = 50
 AGREEMENT = 1e-9  # relative to the largest entry of the quantity, or to what its terms add up from where they cancel

@@ -8,7 +8,7 @@ import pytest
 import wbc
 from tests.equations import equation
 from wbc.dynamics import Dynamics
-from wbc.dynamics.projected import com_jacobian, com_jacobian_derivative, projected_newton_euler
+from wbc.dynamics.formulations.projected import com_jacobian, com_jacobian_derivative, projected_newton_euler
 from wbc.geometry import so3
 from wbc.model import packaged_path
 

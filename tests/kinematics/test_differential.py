@@ -366,7 +366,7 @@ def test_a_file_with_velocities_is_run_as_any(tmp_path) -> None:
     from typer.testing import CliRunner
 
     from wbc.application import load_scene
-    from wbc.cli import app
+    from wbc.application.cli import app
 
     (tmp_path / "lift.py").write_text(SCENE)
     scene = load_scene(str(tmp_path / "lift.py"), "numpy", "sequential-qp", "builtin")

@@ -1,9 +1,27 @@
-"""What the command line runs. Of the layer above `tasks`: nothing else in `wbc` imports it."""
+"""The command line, what it runs, and what it draws and prints. Above `tasks`: nothing else in `wbc` imports it."""
 
 from __future__ import annotations
 
-from wbc.application.comparison import Comparison, compare, other_backends
-from wbc.application.demo import demo
-from wbc.application.scenes import examples, load_scene, scene_file
+from typing import TYPE_CHECKING
+
+from wbc.lazy import lazy
+
+if TYPE_CHECKING:
+    from wbc.application.comparison import Comparison, compare, other_backends
+    from wbc.application.demonstration import demo
+    from wbc.application.scenes import examples, load_scene, scene_file
 
 __all__ = ["Comparison", "compare", "demo", "examples", "load_scene", "other_backends", "scene_file"]
+
+_LATER = {
+    "Comparison": "wbc.application.comparison",
+    "compare": "wbc.application.comparison",
+    "demo": "wbc.application.demonstration",
+    "examples": "wbc.application.scenes",
+    "load_scene": "wbc.application.scenes",
+    "other_backends": "wbc.application.comparison",
+    "scene_file": "wbc.application.scenes",
+}
+"""What is imported when it is asked for, and from where: `wbc --help` needs none of it."""
+
+__getattr__ = lazy(__name__, _LATER)

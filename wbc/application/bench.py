@@ -13,7 +13,7 @@ import numpy as np
 import tasks
 import wbc
 from wbc.arrays import Array
-from wbc.controller import Controller
+from wbc.control.controller import Controller
 from wbc.errors import WbcError, WbcWarning
 
 WARM_UP = 50

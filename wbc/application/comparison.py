@@ -9,10 +9,10 @@ from dataclasses import replace
 
 import numpy as np
 
+from wbc.control.solution import Solution
 from wbc.errors import WbcError, WbcWarning
 from wbc.simulation.log import Log
 from wbc.simulation.scene import Scene
-from wbc.solution import Solution
 
 
 class Comparison:

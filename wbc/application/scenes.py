@@ -7,7 +7,7 @@ import inspect
 from pathlib import Path
 from types import ModuleType
 
-from wbc.application.demo import demo
+from wbc.application.demonstration import demo
 from wbc.errors import WbcError, show, unknown_name
 from wbc.simulation.scene import Scene
 

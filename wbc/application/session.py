@@ -8,17 +8,17 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from wbc import reports
+from wbc.application import reports
 from wbc.application.comparison import other_backends
 from wbc.application.pace import Pace
+from wbc.application.terminal import progress, tell, tell_problem
+from wbc.control.solution import Solution
 from wbc.errors import WbcError, WbcWarning
 from wbc.simulation.log import Log
 from wbc.simulation.scene import Scene
-from wbc.solution import Solution
-from wbc.terminal import progress, tell, tell_problem
 
 if TYPE_CHECKING:
-    from wbc.viewer import Viewer
+    from wbc.application.viewer import Viewer
 
 
 def run(
@@ -99,7 +99,7 @@ def draw(log: Log, path: Path, scene: Scene | None = None) -> bool:
         scene: that was run.
     """
     try:
-        from wbc.plots import draw_log
+        from wbc.application.plots import draw_log
 
         draw_log(log, path, scene)
     except WbcError as error:
@@ -112,7 +112,7 @@ def draw(log: Log, path: Path, scene: Scene | None = None) -> bool:
 def _open_viewer(scene: Scene, held: contextlib.ExitStack) -> Viewer | None:
     """MuJoCo's viewer on what is run; where there can be none, a line that says so."""
     try:
-        from wbc.viewer import Viewer
+        from wbc.application.viewer import Viewer
 
         return held.enter_context(Viewer(scene.plant))
     except WbcError as error:
@@ -123,7 +123,7 @@ def _open_viewer(scene: Scene, held: contextlib.ExitStack) -> Viewer | None:
 def _film(scene: Scene, log: Log, path: Path) -> None:
     """Writes the video of a run, where it can be made; else a line that says why it can't."""
     try:
-        from wbc.video import write_video
+        from wbc.application.video import write_video
 
         with progress() as bar:
             task = bar.add_task("video", total=1.0)

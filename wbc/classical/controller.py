@@ -11,17 +11,17 @@ from typing import Any
 import numpy as np
 
 from wbc.arrays import Array, ArrayLike
-from wbc.assembly import Part
-from wbc.certificate import contact_margins
 from wbc.classical.task_space import TaskSpace
-from wbc.contact import Contact, as_contacts
-from wbc.controller import Controller
+from wbc.contacts import Contact, as_contacts
+from wbc.control.assembly import Part
+from wbc.control.certificate import contact_margins
+from wbc.control.controller import Controller
+from wbc.control.solution import Solution, Times
+from wbc.control.stack import Stack
 from wbc.dynamics.base import Dynamics
 from wbc.errors import WbcError, WbcWarning, show
-from wbc.problem import Variables
-from wbc.solution import Solution, Times
 from wbc.solvers.answer import Answer, Status
-from wbc.stack import Stack
+from wbc.tasking.problem import Variables
 
 BEYOND = 1e-6
 """A torque or force is beyond its bound when it is so by more, N m or N: as in `Certificate.holds`."""

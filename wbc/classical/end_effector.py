@@ -11,14 +11,14 @@ from wbc.arrays import Array, ArrayLike, numbers
 from wbc.classical.controller import ClassicalController
 from wbc.classical.motion import motion_rows
 from wbc.classical.task_space import TaskSpace
-from wbc.contact import Contact
+from wbc.contacts import Contact
+from wbc.control.stack import Stack
 from wbc.dynamics.base import Dynamics
 from wbc.errors import WbcError, show, unknown_name
 from wbc.geometry import so3
-from wbc.problem import Variables
-from wbc.stack import Stack
-from wbc.target import Moving, Target
-from wbc.task import Task
+from wbc.tasking.problem import Variables
+from wbc.tasking.target import Moving, Target
+from wbc.tasking.task import Task
 
 
 class Selection(NamedTuple):

@@ -10,12 +10,13 @@ import numpy as np
 from wbc.arrays import Array, ArrayLike
 from wbc.classical.controller import ClassicalController
 from wbc.classical.motion import motion_levels, multi_task_acceleration
-from wbc.contact import Contact
+from wbc.contacts import Contact
+from wbc.control.stack import Stack
 from wbc.dynamics.base import Dynamics
 from wbc.errors import WbcError
-from wbc.problem import Variables
-from wbc.stack import Levels, Stack
-from wbc.task import Task
+from wbc.tasking.levels import Levels
+from wbc.tasking.problem import Variables
+from wbc.tasking.task import Task
 
 
 class InverseDynamics(ClassicalController):

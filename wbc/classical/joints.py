@@ -9,13 +9,13 @@ import numpy as np
 
 from wbc.arrays import Array, ArrayLike, IntArray
 from wbc.classical.controller import ClassicalController
-from wbc.contact import Contact
+from wbc.contacts import Contact
+from wbc.control.stack import Stack
 from wbc.dynamics.base import Dynamics
 from wbc.errors import WbcError
-from wbc.gains import Gains
-from wbc.problem import Variables
-from wbc.stack import Stack
-from wbc.target import Moving, Target, Targeted
+from wbc.tasking.gains import Gains
+from wbc.tasking.problem import Variables
+from wbc.tasking.target import Moving, Target, Targeted
 
 
 class _JointLaw(Targeted, ClassicalController):

@@ -9,11 +9,11 @@ import numpy as np
 from wbc.arrays import Array
 from wbc.dynamics.base import Dynamics
 from wbc.errors import WbcError, show
-from wbc.problem import Variables
 from wbc.solvers import Solver, make_solver
 from wbc.solvers.level import Level
-from wbc.stack import Levels
-from wbc.task import Task
+from wbc.tasking.levels import Levels
+from wbc.tasking.problem import Variables
+from wbc.tasking.task import Task
 
 
 def motion_rows(task: Task, robot: Dynamics, variables: Variables) -> tuple[Array, Array, Array]:

@@ -19,11 +19,11 @@ import numpy as np
 from scipy.linalg import lapack
 
 from wbc.arrays import Array, ArrayLike, numbers
-from wbc.contact import Contact, as_contacts
+from wbc.contacts import Contact, as_contacts
 from wbc.dynamics.base import Dynamics
 from wbc.errors import WbcError
 from wbc.model.parts import constant
-from wbc.problem import Variables
+from wbc.tasking.problem import Variables
 
 RANK_TOLERANCE = 1e-7
 """Singular values of L⁻¹ Jᵀ below this share of the greatest are zero."""

@@ -10,14 +10,14 @@ import numpy as np
 
 from wbc.arrays import Array, ArrayLike, numbers
 from wbc.classical.controller import ClassicalController
-from wbc.contact import Contact
+from wbc.contacts import Contact
+from wbc.control.stack import Stack
 from wbc.dynamics.base import Dynamics
 from wbc.errors import WbcError, show, unknown_name
 from wbc.geometry import so3
-from wbc.problem import Variables
 from wbc.solvers import Level, make_solver
-from wbc.stack import Stack
-from wbc.target import Moving, Target, Targeted
+from wbc.tasking.problem import Variables
+from wbc.tasking.target import Moving, Target, Targeted
 
 
 class VirtualForce(ABC):

@@ -21,7 +21,7 @@ import numpy as np
 from wbc.arrays import Array, IntArray
 from wbc.dynamics.backend import Place
 from wbc.dynamics.base import Dynamics
-from wbc.dynamics.recursive import recursive_newton_euler
+from wbc.dynamics.formulations.recursive import recursive_newton_euler
 from wbc.geometry import quaternion, so3
 from wbc.model.model import Model
 from wbc.model.tree import Node, Tree

@@ -19,13 +19,12 @@ At a singularity nothing is NaN: a conversion returns one of the answers (its do
 the pseudo-inverse.
 """
 
-import importlib
-from types import ModuleType
 from typing import TYPE_CHECKING
 
 from wbc.geometry import angle_axis, euler, quaternion, rotation_vector, so3
 from wbc.geometry.convert import convert
 from wbc.geometry.so3 import exp, log, skew
+from wbc.lazy import lazy
 
 if TYPE_CHECKING:
     from wbc.geometry import acceleration, inertia, pose, position, twist, wrench
@@ -48,11 +47,5 @@ __all__ = [
     "wrench",
 ]
 
-_LATER = ("acceleration", "inertia", "pose", "position", "twist", "wrench")
-
-
-def __getattr__(name: str) -> ModuleType:
-    """Modules that a controller has no use for are imported when they are asked for."""
-    if name in _LATER:
-        return importlib.import_module(f"wbc.geometry.{name}")
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+# what a controller has no use for
+__getattr__ = lazy(__name__, {}, modules=("acceleration", "inertia", "pose", "position", "twist", "wrench"))

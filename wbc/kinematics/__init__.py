@@ -7,8 +7,9 @@ torques. `inverse_kinematics` finds a configuration. `MinimumJerk` and `Spline` 
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from wbc.lazy import lazy
 
 if TYPE_CHECKING:
     from wbc.kinematics.differential import DifferentialKinematics
@@ -95,10 +96,6 @@ _MODULES = {
         "weighted_pseudo_inverse",
     ),
 }
-_LATER = {name: module for module, names in _MODULES.items() for name in names}
+_LATER = {name: f"wbc.kinematics.{module}" for module, names in _MODULES.items() for name in names}
 
-
-def __getattr__(name: str) -> Any:  # noqa: ANN401  of many kinds, imported when asked for
-    if name in _LATER:
-        return getattr(importlib.import_module(f"wbc.kinematics.{_LATER[name]}"), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+__getattr__ = lazy(__name__, _LATER)

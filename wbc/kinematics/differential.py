@@ -14,14 +14,14 @@ from typing import Any
 import numpy as np
 
 from wbc.arrays import ArrayLike, numbers
-from wbc.assembly import Assembly
+from wbc.control.assembly import Assembly
+from wbc.control.evidence import Times
+from wbc.control.preparation import answer_of, check_tasks, finite_time, usable_solver, warn_of_ignored_inequalities
+from wbc.control.stack import Stack
 from wbc.dynamics.base import Dynamics
 from wbc.errors import WbcError, number, show
-from wbc.evidence import Times
 from wbc.kinematics.velocity_solution import VelocitySolution, VelocityVariables
-from wbc.preparation import answer_of, check_tasks, finite_time, usable_solver, warn_of_ignored_inequalities
 from wbc.simulation.log import STATUSES, Log, Recorder
-from wbc.stack import Stack
 
 
 class DifferentialKinematics:

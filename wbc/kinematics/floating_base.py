@@ -8,9 +8,9 @@ from typing import NamedTuple
 import numpy as np
 
 from wbc.arrays import Array, ArrayLike
-from wbc.contact import Contact, as_contacts
+from wbc.contacts import Contact, as_contacts
 from wbc.dynamics.base import Dynamics
-from wbc.dynamics.coordinates import Coordinates
+from wbc.dynamics.formulations.coordinates import Coordinates
 from wbc.errors import WbcError
 from wbc.kinematics.generalised_inverse import RANK_TOLERANCE
 from wbc.model.model import Model

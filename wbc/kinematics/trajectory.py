@@ -1,7 +1,8 @@
 """Paths in time for tasks to follow: a function of time that gives value, velocity and acceleration.
 
-Values are vectors (a position, joints), rotations or poses. As targets of tasks (`wbc.target.Moving`) they give what
-these expect: for vectors of n entries rates of n entries, for rotations and poses six, linear then angular, world axes.
+Values are vectors (a position, joints), rotations or poses. As targets of tasks (`wbc.tasking.target.Moving`) they give
+what these expect: for vectors of n entries rates of n entries, for rotations and poses six, linear then angular, world
+axes.
 """
 
 from __future__ import annotations

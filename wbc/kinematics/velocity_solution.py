@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from wbc.arrays import Array
-from wbc.certificate import velocity_names
-from wbc.evidence import Evidence
+from wbc.control.evidence import Evidence
+from wbc.model.names import velocity_names
 from wbc.model.space import ConfigurationSpace
-from wbc.problem import Block, Rows, Variables
+from wbc.tasking.problem import Block, Rows, Variables
 
 if TYPE_CHECKING:
-    from wbc.contact import Contact
+    from wbc.contacts import Contact
     from wbc.dynamics.base import Dynamics
 
 
@@ -99,7 +99,7 @@ class VelocitySolution(Evidence):
             float(np.abs(speeds).max(initial=0.0)),
             float(speed.min()),
             float(position.min()),
-            velocity_names(twin)[joint] if worst[joint] < np.inf else "",
+            velocity_names(twin.model)[joint] if worst[joint] < np.inf else "",
         )
 
     def __repr__(self) -> str:

@@ -1,7 +1,8 @@
 """Robots as plain data, the files they are read from, and the robots that come with the package."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from wbc.lazy import lazy
 from wbc.model.model import Model
 from wbc.model.packaged import packaged_path, packaged_robots
 from wbc.model.parts import Body, Frame, Joint, Limits, Shape
@@ -25,10 +26,4 @@ __all__ = [
     "read_urdf",
 ]
 
-
-def __getattr__(name: str) -> Any:  # noqa: ANN401  the reader is imported when there is something to read
-    if name == "read_urdf":
-        from wbc.model.urdf import read_urdf
-
-        return read_urdf
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+__getattr__ = lazy(__name__, {"read_urdf": "wbc.model.urdf"})  # when there is something to read

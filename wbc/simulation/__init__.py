@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from wbc.lazy import lazy
 from wbc.simulation.builtin import Simulator
 from wbc.simulation.log import Log, read_log
 from wbc.simulation.loop import Push, run
@@ -30,10 +31,4 @@ __all__ = [
     "with_mass_error",
 ]
 
-
-def __getattr__(name: str) -> Any:  # noqa: ANN401  imported when it is asked for: it needs MuJoCo
-    if name == "MujocoSimulator":
-        from wbc.simulation.mujoco import MujocoSimulator
-
-        return MujocoSimulator
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+__getattr__ = lazy(__name__, {"MujocoSimulator": "wbc.simulation.mujoco"})  # it needs MuJoCo

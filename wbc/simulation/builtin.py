@@ -18,7 +18,7 @@ import numpy as np
 from scipy.linalg import lapack
 
 from wbc.arrays import Array, ArrayLike, IntArray, numbers
-from wbc.contact import Contact
+from wbc.contacts import Contact
 from wbc.dynamics.base import Dynamics
 from wbc.dynamics.load import load
 from wbc.dynamics.passive import FRICTION_SPEED

@@ -9,7 +9,7 @@ from typing import TypeAlias
 import numpy as np
 
 from wbc.arrays import Array, ArrayLike, IntArray, numbers
-from wbc.contact import Contact, SurfaceContact
+from wbc.contacts import Contact, SurfaceContact
 from wbc.dynamics.base import Dynamics
 from wbc.errors import WbcError, number, show, unknown_name
 from wbc.geometry import so3

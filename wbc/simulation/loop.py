@@ -10,12 +10,12 @@ from pathlib import Path
 import numpy as np
 
 from wbc.arrays import Array, numbers
-from wbc.controller import Controller
+from wbc.control.controller import Controller
+from wbc.control.solution import Solution
 from wbc.errors import WbcError, number, show
 from wbc.geometry import quaternion
 from wbc.simulation.log import STATUSES, Log, Recorder
 from wbc.simulation.plant import Plant
-from wbc.solution import Solution
 from wbc.threads import single_threaded
 
 

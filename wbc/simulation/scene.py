@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from wbc.contact import Contact
-from wbc.controller import Controller
+from wbc.contacts import Contact
+from wbc.control.controller import Controller
+from wbc.control.solution import Solution
 from wbc.dynamics.base import Dynamics
 from wbc.errors import WbcError, number, show, unknown_name
 from wbc.model.model import Model
@@ -17,7 +18,6 @@ from wbc.simulation.log import Log
 from wbc.simulation.loop import Push, run
 from wbc.simulation.plant import Plant
 from wbc.simulation.realism import Realism, with_mass_error
-from wbc.solution import Solution
 
 SIMULATORS = ("mujoco", "builtin")
 """What a scene can be simulated in."""

@@ -6,10 +6,10 @@ asked for: qpsolvers is not, unless a QP is to be solved.
 
 from __future__ import annotations
 
-import importlib
 from typing import TYPE_CHECKING
 
 from wbc.errors import unknown_name
+from wbc.lazy import lazy
 from wbc.solvers.answer import Answer, LevelAnswer, Solver, Status, grade
 from wbc.solvers.level import Hierarchy, Level
 
@@ -46,13 +46,9 @@ _SOLVERS = {
 }
 """Name → class; the module is the name with underscores."""
 
+_LATER = {class_name: "wbc.solvers." + name.replace("-", "_") for name, class_name in _SOLVERS.items()}
 
-def __getattr__(name: str) -> type:
-    for solver, class_name in _SOLVERS.items():
-        if name == class_name:
-            found: type = getattr(importlib.import_module("wbc.solvers." + solver.replace("-", "_")), name)
-            return found
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+__getattr__ = lazy(__name__, _LATER)
 
 
 def solver_names() -> list[str]:

@@ -1,0 +1,385 @@
+"""The command line, `wbc` or `python -m wbc`: what it prints, `wbc.application.terminal` prints."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+import wbc
+from wbc.application import reports
+from wbc.application.terminal import progress, tell, tell_problem
+from wbc.errors import WbcError, WbcWarning
+from wbc.model import Model, packaged_robots
+
+if TYPE_CHECKING:
+    from wbc.simulation import Scene
+
+INTERRUPTED = 130
+"""Exit code after Ctrl-C, as shells have it."""
+
+UsageError: Any = typer.BadParameter.__mro__[1]  # typer does not export it
+"""What the command line raises about wrong arguments."""
+
+app = typer.Typer(
+    name="wbc",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Runs the command line: the entry point of `wbc`.
+
+    Args:
+        arguments: words of the command; None: those of this process.
+    """
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(AttributeError, ValueError):  # not a text file, or closed
+            stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]  # names may be any text
+    try:
+        code = app(arguments, prog_name="wbc", standalone_mode=False)
+    except UsageError as error:
+        tell_problem(error.format_message())
+        code = error.exit_code
+    except OSError as error:  # of the output: a full disk, say
+        sys.exit(f"wbc: {error.strerror or error}")
+    sys.exit(code)
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        tell(f"wbc {wbc.__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and leave.")
+    ] = False,
+) -> None:
+    """Whole-body control: tasks in strict priority become joint torques, on any robot.
+
+    Start with [bold]wbc demo[/bold]: a quadruped under control. Then
+    [bold]wbc robots[/bold]: the robots that come with the package, or what is
+    in a file of yours; [bold]wbc run[/bold]: an example, or a scene of yours.
+
+    Exit codes: 0 it went well, 1 it did not, 2 it can't be done like that,
+    130 Ctrl-C.
+    """
+
+
+@app.command()
+def robots(
+    robot: Annotated[
+        str | None,
+        typer.Argument(metavar="[NAME|FILE]", help="A packaged robot, or any URDF or MJCF file.", show_default=False),
+    ] = None,
+    floating: Annotated[
+        bool | None,
+        typer.Option("--floating/--fixed", help="Whether the base moves freely (URDF). Default: as the file says."),
+    ] = None,
+    strict: Annotated[
+        bool, typer.Option("--strict/--no-strict", help="Whether unphysical inertias make a URDF unusable.")
+    ] = True,
+) -> None:
+    """List the packaged robots, or show one: its tree, joints, limits and frames, and what in its file looks wrong.
+
+    Exit code: 0 the file can be used, 1 it can't (one line a problem on stderr), 2 wrong usage.
+
+    Try:
+
+      wbc robots
+
+      wbc robots quadruped
+
+      wbc robots my_robot.urdf --floating
+    """
+    if robot is None:
+        if floating is not None or not strict:
+            raise typer.BadParameter("it needs a robot: wbc robots NAME|FILE", param_hint="--floating/--no-strict")
+        tell(reports.overview(_load(name, None, True)[0] for name in packaged_robots()))
+        tell("", "wbc robots NAME shows one of them, wbc robots FILE what is in a URDF or MJCF file.")
+        return
+    if robot not in packaged_robots() and not Path(robot).is_file():
+        raise typer.BadParameter(_reason(robot), param_hint="NAME|FILE")
+    try:
+        model, unusual = _load(robot, floating, strict)
+    except WbcError as error:
+        if str(error).startswith("floating="):
+            raise typer.BadParameter(str(error), param_hint="--floating/--fixed") from None
+        for problem in error.problems:
+            line = problem if problem.startswith("warning: ") else f"error: {problem.removeprefix(f'{robot}: ')}"
+            tell(f"{robot}: {line.replace('strict=False', '--no-strict')}", error=True)
+        raise typer.Exit(1) from None
+    tell(reports.summary(model), "", reports.tree(model), "")
+    if model.nv:
+        tell(reports.joints(model), "")
+    tell(reports.frames(model))
+    if unusual:
+        tell("", "unusual in the file:", *(f"  {message.removeprefix(f'{robot}: ')}" for message in unusual))
+
+
+def _load(robot: str, floating: bool | None, strict: bool) -> tuple[Model, list[str]]:
+    """A robot, and the warnings about its file."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("ignore")
+        warnings.simplefilter("always", WbcWarning)
+        model = wbc.load(robot, backend="numpy", floating=floating, strict=strict).model
+    return model, [str(warning.message) for warning in caught]
+
+
+def _reason(robot: str) -> str:
+    """Why there is nothing of that name."""
+    try:
+        _load(robot, None, True)
+    except WbcError as error:
+        return str(error)
+    return "it was not there a moment ago"
+
+
+Backend = Annotated[
+    str, typer.Option(help="Dynamics: auto, numpy, pinocchio or mujoco. auto is Pinocchio where it is installed.")
+]
+SolverName = Annotated[
+    str, typer.Option(help="hierarchical-qp, sequential-qp, weighted-qp, nullspace or operational-space.")
+]
+SimulatorName = Annotated[
+    str,
+    typer.Option(help="mujoco or builtin. Default: MuJoCo where it is installed.", show_default=False),
+]
+Duration = Annotated[
+    float | None, typer.Option(help="Simulated time, s. Default: what the scene takes.", show_default=False)
+]
+Period = Annotated[
+    float | None,
+    typer.Option(
+        help="Of the control, s: a multiple of the simulator's timestep. Default: the controller's own.",
+        show_default=False,
+    ),
+]
+Out = Annotated[Path, typer.Option(help="Folder for the log, the picture and the video.")]
+View = Annotated[bool, typer.Option("--view", help="Open MuJoCo's viewer, where there is a display; in real time.")]
+Realtime = Annotated[bool, typer.Option("--realtime", help="Go no faster than the clock.")]
+VIDEO = "A GIF of the run, where MuJoCo can render."
+
+
+@app.command()
+def demo(
+    backend: Backend = "auto",
+    solver: SolverName = "hierarchical-qp",
+    simulator: SimulatorName = "",
+    duration: Duration = None,
+    period: Period = None,
+    out: Out = Path("out"),
+    view: View = False,
+    video: Annotated[bool, typer.Option("--video/--no-video", help=VIDEO)] = True,
+    realtime: Realtime = False,
+) -> None:
+    """See a quadruped stand, follow a motion of its base, be pushed, recover, and trot.
+
+    Prints how well it went: tracking, margins, and the time of a tick. numpy
+    and Pinocchio are both timed, on the same states. Writes a log, a picture,
+    and a video.
+
+    Exit code: 0 it went on to the end, 1 it fell or the simulation became
+    unstable, 2 it can't be run like that, 130 Ctrl-C. The log is kept.
+
+    Try:
+
+      wbc demo
+
+      wbc demo --view
+
+      wbc demo --simulator builtin --backend numpy --no-video
+    """
+    beside = not (view or realtime)  # a second controller would make it late
+    _run(
+        "demo",
+        simulator,
+        solver,
+        backend,
+        out,
+        duration=duration,
+        period=period,
+        view=view,
+        video=video,
+        realtime=realtime,
+        beside=beside,
+    )
+
+
+@app.command("run")
+def run_scene(
+    what: Annotated[
+        str, typer.Argument(metavar="EXAMPLE|FILE", help="demo, the number or name of an example, or a Python file.")
+    ],
+    backend: Backend = "auto",
+    solver: SolverName = "hierarchical-qp",
+    simulator: SimulatorName = "",
+    duration: Duration = None,
+    period: Period = None,
+    out: Out = Path("out"),
+    view: View = False,
+    video: Annotated[bool, typer.Option("--video/--no-video", help=VIDEO)] = False,
+    realtime: Realtime = False,
+) -> None:
+    """Run an example, or a Python file of yours that has a function scene().
+
+    It makes a wbc.simulation.Scene: a controller, what it acts on, how long.
+    It may have the arguments backend, solver and simulator.
+
+    Exit code: 0 it went on to the end, 1 it fell or the simulation became
+    unstable, 2 it can't be run like that, 130 Ctrl-C. The log is kept.
+
+    Try:
+
+      wbc run 6 --video
+
+      wbc run 5 --solver weighted-qp --simulator builtin
+
+      wbc run my_robot.py --view --duration 20
+    """
+    _run(
+        what,
+        simulator,
+        solver,
+        backend,
+        out,
+        duration=duration,
+        period=period,
+        view=view,
+        video=video,
+        realtime=realtime,
+    )
+
+
+@app.command()
+def show(
+    log: Annotated[Path, typer.Argument(help="A log that wbc run or wbc demo has written.")],
+    out: Annotated[
+        Path | None, typer.Option(help="File for the plots, .png, .svg or .pdf. Default: LOG_plots.png, beside it.")
+    ] = None,
+) -> None:
+    """Show what is in a log: a summary, and plots in a picture. A log that breaks off is shown up to there.
+
+    Exit code: 0, 1 if it can't be read or drawn, 2 wrong usage.
+
+    Try:
+
+      wbc show out/demo.log
+
+      wbc show out/demo.log --out demo.pdf
+    """
+    from wbc.application.session import draw
+    from wbc.simulation import read_log
+
+    try:
+        found = read_log(log)
+    except WbcError as error:
+        raise _failure(error, 1) from None
+    tell(reports.run(found), "", reports.ticks(found), "")
+    if not draw(found, log.with_name(f"{log.stem}_plots.png") if out is None else out):
+        raise typer.Exit(1)
+
+
+@app.command()
+def compare(
+    what: Annotated[str, typer.Argument(metavar="EXAMPLE|FILE", help="As for wbc run.")] = "demo",
+    backend: Backend = "auto",
+    simulator: SimulatorName = "",
+    duration: Annotated[float, typer.Option(help="Simulated time, s.")] = 2.0,
+) -> None:
+    """Show the states of one run to every solver: how torques and level costs differ, what they broke, their time.
+
+    Exit code: 0, or 2 if it can't be run like that.
+
+    Try:
+
+      wbc compare --duration 8
+
+      wbc compare 3
+    """
+    from wbc import application
+    from wbc.solvers import solver_names
+
+    def make(solver: str) -> Scene:
+        return application.load_scene(what, backend, solver, simulator)
+
+    try:
+        log, found = application.compare(make, solver_names(), duration)
+    except WbcError as error:
+        raise _failure(error, 2) from None
+    tell(reports.comparison(found), "", f"{len(log)} ticks, run by {found[0].name}")
+
+
+@app.command()
+def bench(
+    robot: Annotated[
+        list[str] | None, typer.Argument(metavar="[NAME|FILE]...", help="Default: quadruped and humanoid.")
+    ] = None,
+    backend: Annotated[str, typer.Option(help="One of them. Default: all that are installed.")] = "",
+    solver: Annotated[str, typer.Option(help="One of them. Default: all.")] = "",
+    ticks: Annotated[int, typer.Option(help="That are timed of each.")] = 500,
+) -> None:
+    """Time a tick of standing robots for every solver and backend, as ratios to the first line of a robot.
+
+    A tick is controller.step: state in, torques out, at velocities that change from tick to tick.
+
+    Exit code: 0, or 2 if it can't be run like that.
+
+    Try:
+
+      wbc bench
+
+      wbc bench quadruped --solver hierarchical-qp
+    """
+    from wbc.application import bench as timer
+    from wbc.solvers import solver_names
+
+    names = robot or ["quadruped", "humanoid"]
+    solvers, backends = [solver] if solver else solver_names(), [backend] if backend else timer.backends()
+    jobs = [(name, one, other) for name in names for one in solvers for other in backends]
+    found = []
+    try:
+        with progress() as bar:
+            task = bar.add_task("bench", total=len(jobs))
+            for name, one, other in jobs:
+                bar.update(task, description=f"{name}, {one} on {other}")
+                found.append(timer.measure(name, one, other, *timer.standing(name, other, one), ticks))
+                bar.advance(task)
+    except WbcError as error:
+        raise _failure(error, 2) from None
+    tell(reports.timings(found), "", f"medians of {ticks} ticks; backend, tasks, solver and rest in µs")
+
+
+def _run(what: str, simulator: str, solver: str, backend: str, out: Path, **options: Any) -> None:  # noqa: ANN401
+    """Runs a scene, and ends with the exit code that says how it went."""
+    from wbc.application import load_scene, scene_file, session
+
+    def make(name: str) -> Scene:
+        return load_scene(what, name, solver, simulator)
+
+    try:
+        name = what if what == "demo" else scene_file(what).stem
+        log = session.run(make, name, backend, out, **options)
+    except WbcError as error:
+        raise _failure(error, 2) from None
+    if log.ended == "interrupted":
+        raise typer.Exit(INTERRUPTED)
+    if log.ended not in ("finished", "stopped"):
+        raise typer.Exit(1)
+
+
+def _failure(error: Exception, code: int) -> typer.Exit:
+    """Says in a line what is wrong; what is to be raised."""
+    tell_problem(error)
+    return typer.Exit(code)

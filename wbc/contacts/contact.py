@@ -1,0 +1,136 @@
+"""Contacts: where the robot touches something, which forces can be exerted there, and which motion is held still."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
+
+import numpy as np
+
+from wbc.arrays import Array, ArrayLike, numbers
+from wbc.dynamics.base import Dynamics
+from wbc.errors import WbcError, number, show
+from wbc.geometry import so3
+
+
+class Contact(ABC):
+    """A place where the robot touches the ground, or another body of its own.
+
+    Args:
+        frame: of the robot, at the contact.
+        friction: coefficient of Coulomb friction.
+        normal: the direction in which the contact pushes; see the subclasses for its axes.
+        minimum: least normal force while the contact is closed, N.
+        maximum: greatest normal force, N.
+        on: a frame of the robot that is touched; None: the ground. The force on it is the opposite one.
+        name: of the contact; None: that of the frame.
+    """
+
+    size: int
+    """Number of force variables."""
+    rows: int
+    """Number of motions that are held still."""
+
+    def __init__(
+        self,
+        frame: str,
+        friction: float = 0.6,
+        *,
+        normal: ArrayLike = (0.0, 0.0, 1.0),
+        minimum: float = 0.0,
+        maximum: float = math.inf,
+        on: str | None = None,
+        name: str | None = None,
+    ) -> None:
+        self.frame, self.on = frame, on
+        self.name = frame if name is None else name
+        whose = f"contact {self.name!r}"
+        self.friction = number(friction, f"{whose}: friction", high=1e6)
+        self.minimum = number(minimum, f"{whose}: minimum", high=1e12)
+        self.maximum = number(maximum, f"{whose}: maximum", low=self.minimum)
+        if on == frame:
+            raise WbcError(f"contact {self.name!r}: frame {frame!r} can't touch itself; on= is another body's frame")
+        direction = numbers(normal, f"contact {self.name!r}: normal")
+        if direction.shape != (3,) or not np.isfinite(direction).all() or not direction.any():
+            raise WbcError(f"contact {self.name!r}: normal = {show(normal)} must be a direction, three numbers")
+        self.normal: Array = direction / np.linalg.norm(direction)
+        self.normal.flags.writeable = False
+
+    @abstractmethod
+    def motion(self, robot: Dynamics) -> tuple[Array, Array]:
+        """Jacobian, shape (rows, nv), and bias J̇v, shape (rows,), of what the contact holds still, world axes."""
+
+    @abstractmethod
+    def spread(self, robot: Dynamics, J: Array) -> Array:
+        """The Jacobian that maps the contact's force variables to joints, shape (size, nv), from that of the motion."""
+
+    @abstractmethod
+    def cone(self, robot: Dynamics, sides: int) -> Array:
+        """C with C f ≤ 0 for every force the contact can exert; shape (facets, size)."""
+
+    @abstractmethod
+    def normals(self, robot: Dynamics) -> Array:
+        """N with normal force n · f; shape (size,)."""
+
+    def place(self, robot: Dynamics) -> Array:
+        """Where the contact is now against what it touches: a pose, shape (4, 4)."""
+        pose = robot.pose(self.frame)
+        return pose if self.on is None else np.asarray(np.linalg.solve(robot.pose(self.on), pose))
+
+    @abstractmethod
+    def error(self, robot: Dynamics, anchor: Array) -> Array:
+        """How far, desired minus measured, the contact is from a place; shape (rows,), world axes."""
+
+    @abstractmethod
+    def wrench(self, robot: Dynamics, force: Array) -> Array:
+        """The force variables as a force, shape (3,), or a wrench at the frame's origin, shape (6,), world axes."""
+
+    @abstractmethod
+    def margin(self, robot: Dynamics, force: Array, sides: int) -> float:
+        """How far inside what can be exerted the force variables are, N; negative is outside."""
+
+    def force_names(self) -> list[str]:
+        """What each force variable is, shape (size,)."""
+        if self.size == self.rows:
+            return [f"{axis} of {self.name}" for axis in ("x", "y", "z", "rx", "ry", "rz")[: self.size]]
+        return [f"{'xyz'[k % 3]} at corner {k // 3} of {self.name}" for k in range(self.size)]
+
+    plain = False
+    """Whether it is a point on the ground: computed with others of its kind at once, and its cone never turns."""
+
+    def _against(self, robot: Dynamics) -> tuple[Array, Array]:
+        """Jacobian and bias of the frame's motion against what it touches: six rows, world axes."""
+        J, bias = robot.jacobian(self.frame), robot.jacobian_bias(self.frame)
+        if self.on is None:
+            return J, bias
+        # against the point of the other body that is at the contact now, p_on + r; the acceleration is the one seen
+        # from that body: without its centrifugal and (should the contact drift) Coriolis acceleration
+        r = robot.pose(self.frame)[:3, 3] - robot.pose(self.on)[:3, 3]
+        J_on, bias_on = robot.jacobian(self.on).copy(), robot.jacobian_bias(self.on).copy()
+        omega = robot.twist(self.on)[3:]
+        J_on[:3] -= so3.skew(r) @ J_on[3:]
+        drift = (J - J_on) @ robot.v
+        bias_on[:3] += np.cross(bias_on[3:], r) + np.cross(omega, np.cross(omega, r)) + 2.0 * np.cross(omega, drift[:3])
+        bias_on[3:] += np.cross(omega, drift[3:])
+        return J - J_on, bias - bias_on
+
+    def __repr__(self) -> str:
+        where = f" on {self.on!r}" if self.on else ""
+        return f"{type(self).__name__}({self.frame!r}{where}, friction={self.friction:g})"
+
+
+def as_contacts(contacts: object) -> tuple[Contact, ...]:
+    """Contacts as a tuple.
+
+    Args:
+        contacts: one, or several.
+
+    Raises:
+        WbcError: one is none.
+    """
+    found = tuple(contacts) if isinstance(contacts, Iterable) and not isinstance(contacts, str) else (contacts,)
+    for contact in found:
+        if not isinstance(contact, Contact):
+            raise WbcError(f"contacts are PointContact or SurfaceContact objects; {show(contact)} is none")
+    return found

@@ -1,0 +1,109 @@
+"""A flat sole that touches: a wrench, or a force at each corner."""
+
+from __future__ import annotations
+
+import math
+from typing import Literal
+
+import numpy as np
+
+from wbc.arrays import Array, ArrayLike, numbers
+from wbc.contacts.cone import force_cone, wrench_cone
+from wbc.contacts.contact import Contact
+from wbc.dynamics.base import Dynamics
+from wbc.errors import WbcError, show
+from wbc.geometry import so3
+
+
+class SurfaceContact(Contact):
+    """A flat sole: it can push anywhere within its corners, and neither slides nor tilts nor turns.
+
+    Its normal is in the axes of the frame (z, where none is given). The forces it can exert are those of its corners,
+    each with friction: this bounds the centre of pressure to the polygon and the yaw moment as well.
+
+    Args:
+        frame: of the robot, on the sole.
+        friction: coefficient of Coulomb friction.
+        corners: of the sole in the frame, m, shape (n, 2) or (n, 3), n ≥ 3.
+        forces: "wrench": the variables are force and torque at the frame's origin (6); "corners": a force at each
+            corner (3 n); world axes. Both allow the same wrenches.
+    """
+
+    size, rows = 6, 6
+
+    def __init__(
+        self,
+        frame: str,
+        friction: float = 0.6,
+        corners: ArrayLike = (),
+        *,
+        forces: Literal["wrench", "corners"] = "wrench",
+        normal: ArrayLike = (0.0, 0.0, 1.0),
+        minimum: float = 0.0,
+        maximum: float = math.inf,
+        on: str | None = None,
+        name: str | None = None,
+    ) -> None:
+        super().__init__(frame, friction, normal=normal, minimum=minimum, maximum=maximum, on=on, name=name)
+        given = numbers(corners, f"contact {self.name!r}: corners")
+        if given.ndim != 2 or given.shape[1] not in (2, 3) or len(given) < 3 or not np.isfinite(given).all():
+            raise WbcError(
+                f"contact {self.name!r}: corners must be three or more points, shape (n, 2) or (n, 3), not "
+                f"{given.shape}"
+            )
+        if given.shape[1] == 2:
+            given = np.column_stack([given, np.zeros(len(given))])
+        if np.linalg.matrix_rank(given - given[0], tol=1e-6) < 2:
+            raise WbcError(f"contact {self.name!r}: its corners lie on a line; a surface needs three that do not")
+        if forces not in ("wrench", "corners"):
+            raise WbcError(f"contact {self.name!r}: forces = {show(forces)} must be 'wrench' or 'corners'")
+        self.corners: Array = given
+        self.corners.flags.writeable = False
+        self.forces = forces
+        if forces == "corners":
+            self.size = 3 * len(given)
+        self._cones: dict[int, Array] = {}
+
+    def motion(self, robot: Dynamics) -> tuple[Array, Array]:
+        """See `Contact`."""
+        return self._against(robot)
+
+    def _grasp(self, robot: Dynamics) -> Array:
+        """G with wrench = G f of the corners' forces, shape (6, 3 n)."""
+        arms = self.corners @ robot.pose(self.frame)[:3, :3].T
+        return np.vstack([np.tile(np.eye(3), len(arms)), np.hstack([so3.skew(arm) for arm in arms])])
+
+    def spread(self, robot: Dynamics, J: Array) -> Array:
+        """See `Contact`."""
+        return J if self.forces == "wrench" else np.asarray(self._grasp(robot).T @ J)
+
+    def normals(self, robot: Dynamics) -> Array:
+        """See `Contact`."""
+        n = robot.pose(self.frame)[:3, :3] @ self.normal
+        return np.concatenate([n, np.zeros(3)]) if self.forces == "wrench" else np.tile(n, len(self.corners))
+
+    def cone(self, robot: Dynamics, sides: int) -> Array:
+        """All facets of the cone of wrenches, or the corners' pyramids; see `Contact`."""
+        R = robot.pose(self.frame)[:3, :3]
+        if sides not in self._cones:
+            if self.forces == "wrench":
+                self._cones[sides] = wrench_cone(self.corners, self.normal, self.friction, sides)
+            else:
+                corner = force_cone(self.normal, self.friction, sides, push=True)
+                self._cones[sides] = np.asarray(np.kron(np.eye(len(self.corners)), corner), dtype=float)
+        C = self._cones[sides]
+        turned: Array = (C.reshape(-1, 3) @ R.T).reshape(len(C), -1)  # each triple of columns from frame to world axes
+        return turned
+
+    def error(self, robot: Dynamics, anchor: Array) -> Array:
+        """See `Contact`."""
+        desired, pose = anchor if self.on is None else robot.pose(self.on) @ anchor, robot.pose(self.frame)
+        return np.concatenate([desired[:3, 3] - pose[:3, 3], so3.log(desired[:3, :3] @ pose[:3, :3].T)])
+
+    def wrench(self, robot: Dynamics, force: Array) -> Array:
+        """See `Contact`."""
+        return force if self.forces == "wrench" else np.asarray(self._grasp(robot) @ force)
+
+    def margin(self, robot: Dynamics, force: Array, sides: int) -> float:
+        """Of the pyramids with that many sides; see `Contact`."""
+        return float(min(-(self.cone(robot, sides) @ force).max(), self.normals(robot) @ force))

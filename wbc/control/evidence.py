@@ -1,0 +1,213 @@
+"""What a tick came to, whatever was solved for: how well each task was met, and which inequalities were in the way."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+import numpy as np
+
+from wbc.arrays import Array
+from wbc.tasking.problem import Variables
+
+if TYPE_CHECKING:
+    from wbc.control.assembly import Part
+    from wbc.control.stack import Stack
+    from wbc.dynamics.base import Dynamics
+    from wbc.solvers.answer import Answer
+
+Status = Literal["optimal", "relaxed", "failed"]
+
+
+class Times(NamedTuple):
+    """Where the time of a tick went, s.
+
+    Attributes:
+        backend: the robot's state, mass matrix, bias and contact Jacobians.
+        tasks: the rows of the tasks, with the Jacobians that they ask for.
+        solver: elimination and solver.
+        total: the whole tick.
+    """
+
+    backend: float
+    tasks: float
+    solver: float
+    total: float
+
+
+class Active(NamedTuple):
+    """An inequality at its bound, or beyond it.
+
+    Attributes:
+        task: whose it is.
+        row: the joint, the axis, or the contact and facet it is about.
+        side: the bound that is met.
+        level: the priority of the task.
+        violation: how far beyond the bound it is, in the row's unit; 0 where it holds.
+    """
+
+    task: str
+    row: str
+    side: Literal["lower", "upper"]
+    level: int
+    violation: float
+
+    def __str__(self) -> str:
+        beyond = f", beyond it by {self.violation:.3g}" if self.violation else ""
+        return f"{self.task}: {self.row} at its {self.side} bound{beyond}"
+
+
+@dataclass(frozen=True, eq=False)
+class LevelReport:
+    """How well the tasks of one priority were met.
+
+    Attributes:
+        residual: by task, A x − b, or what is beyond the bounds, in the rows' units.
+        cost: root of the sum of the weighted squared residuals.
+    """
+
+    residual: Mapping[str, Array]
+    cost: float
+
+
+class Evidence(ABC):
+    """The answer of a tick, and what is known about it: the base of solutions for torques and for velocities.
+
+    x and status are there at once; `levels`, `active` and `explain()` are computed when they are asked for.
+
+    Attributes:
+        q: the configuration it is for, shape (nq,).
+        v: the velocity it is for, shape (nv,).
+        status: "optimal": all inequalities hold and every level is as well met as the ones above allow; "relaxed": some
+            inequality could not hold (`violated` says which), or the solver was stopped (`interrupted`); "failed":
+            the solver gave nothing, and x is a fallback.
+        iterations: inner steps, QPs or levels that the solver took.
+        interrupted: whether the solver stopped at its bound on iterations or time.
+        late: whether the tick took longer than its deadline.
+        time: where the time went.
+    """
+
+    _failure = "failed"
+    """What is said of a tick that failed."""
+
+    def __init__(
+        self,
+        *,
+        robot: Dynamics,
+        variables: Variables,
+        parts: list[Part],
+        x: Array,
+        answer: Answer | None,
+        stack: Stack,
+    ) -> None:
+        self._robot, self._variables, self._parts, self._answer, self._stack = robot, variables, parts, answer, stack
+        self._x, self._ceilings = x, variables.ceilings
+        x.setflags(write=False)  # not writeable; in half the time of the flag by its name
+        self.q, self.v = robot.q, robot.v
+        self.iterations = 0 if answer is None else answer.iterations
+        self.interrupted = answer is not None and answer.status == "iteration-limit"
+        self.status: Status
+        if answer is None:
+            self.status = "failed"
+        elif answer.status in ("relaxed", "violated", "iteration-limit"):
+            self.status = "relaxed"
+        else:
+            self.status = "optimal"
+        self.late = False
+        self.time = Times(0.0, 0.0, 0.0, 0.0)
+
+    def _state(self) -> Dynamics:
+        """A robot in the state that this is about; the controller's own has moved on."""
+        twin = self._robot.copy()
+        twin.update(self.q, self.v)
+        return twin
+
+    @cached_property
+    def _table(self) -> list[tuple[Part, Array, Array]]:
+        """Each task's part, its A x, and its residual."""
+        variables, x = self._variables, self._x
+        blocks = [x[where] for where in variables.blocks.values()]
+        found = []
+        for part in self._parts:
+            value = np.zeros(len(part.lower))
+            for block, values in zip(variables.blocks_of(part.rows), blocks, strict=True):
+                if block is not None:
+                    value += values[block] if block.ndim == 1 else block @ values
+            found.append((part, value, value - np.clip(value, part.lower, part.upper)))
+        return found
+
+    @cached_property
+    def levels(self) -> tuple[LevelReport, ...]:
+        """How well each level was met, by task, highest priority first."""
+        reports = []
+        for level, tasks in enumerate(self._stack.levels):
+            residuals: dict[str, Array] = {task.name: self._physics() for task in tasks if task.physics}
+            cost = 0.0
+            for part, _, residual in self._table:
+                if part.level == level:
+                    residuals[part.task.name] = residual
+                    weights = 1.0 if part.rows.weights is None else part.rows.weights
+                    cost += part.weight * float(np.sum(weights * residual**2))
+            reports.append(LevelReport(residuals, cost**0.5))
+        return tuple(reports)
+
+    @abstractmethod
+    def _physics(self) -> Array:
+        """The residual of the equation of motion."""
+
+    @abstractmethod
+    def _free(self, twin: Dynamics) -> Array:
+        """T, with x = x₀ + T z for all x that physics allows, shape (n, free)."""
+
+    @cached_property
+    def active(self) -> tuple[Active, ...]:
+        """The inequalities at or beyond their bounds, highest priority first."""
+        found = []
+        twin: Dynamics | None = None
+        for part, value, residual in self._table:
+            if part.equation:
+                continue
+            size = 1.0 + np.abs(value)
+            low = (value <= part.lower + 1e-7 * size) & (part.lower < part.upper)
+            high = (value >= part.upper - 1e-7 * size) & (part.lower < part.upper)
+            for row in np.flatnonzero(low | high):
+                twin = twin or self._state()
+                names = part.task.row_names(twin, self._variables)
+                beyond = float(abs(residual[row]))
+                side: Literal["lower", "upper"] = "lower" if low[row] else "upper"
+                violation = beyond if beyond > 1e-6 * size[row] else 0.0
+                found.append(Active(part.task.name, names[row], side, part.level, violation))
+        return tuple(found)
+
+    @property
+    def violated(self) -> tuple[Active, ...]:
+        """The inequalities that do not hold, highest priority first."""
+        return tuple(active for active in self.active if active.violation)
+
+    def explain(self) -> str:
+        """What came of each level, and who holds whom back, as text for a person."""
+        from wbc.control.explanation import Blame, Outcome, explain  # few ticks are explained
+
+        if self.status == "failed":
+            return self._failure
+        head = "optimal: every inequality holds, every task is met as well as the ones above it allow"
+        if self.status == "relaxed":
+            head = "relaxed: not every inequality could hold"
+        if self.interrupted:
+            head = "relaxed: the solver was stopped at its bound on iterations or time; this is its best point so far"
+        twin, variables = self._state(), self._variables
+        outcomes = [
+            Outcome(part, value, residual, part.task.row_names(twin, variables))
+            for part, value, residual in self._table
+        ]
+        ignored = self._answer is not None and self._answer.status == "violated"
+        return explain(
+            head,
+            [[task.name for task in tasks if task.physics] for tasks in self._stack.levels],
+            outcomes,
+            [f"{it.task}, {it.row}, by {it.violation:.3g} at its {it.side} bound" for it in self.violated],
+            Blame(self._free(twin), variables, outcomes, ignored),
+        )

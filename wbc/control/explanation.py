@@ -1,0 +1,201 @@
+"""Says in words what came of a tick, and who holds whom back.
+
+A task that is not met pulls with the gradient of its cost, Aᵀ W r. Where the solution is optimal, what is above it
+holds against that pull: equations with any multipliers, inequalities at their bounds with multipliers of one sign. They
+are found here from the rows themselves, whatever the solver was: by a least-squares fit in what physics leaves free.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
+
+import numpy as np
+
+from wbc.arrays import Array
+
+if TYPE_CHECKING:
+    from wbc.control.assembly import Part
+    from wbc.tasking.problem import Variables
+
+MET = 1e-5
+"""A task whose largest residual is below this is met, in the units of its rows."""
+
+SHOWN = 4
+"""Names that are listed before the rest are only counted."""
+
+SHARE = 1e-2
+"""What holds less than this share of a pull is not named, and a pull of which no more is left is explained."""
+
+Name = TypeVar("Name", str, tuple[str, str])
+
+
+class Outcome(NamedTuple):
+    """What a task's rows came to.
+
+    Attributes:
+        part: the task's rows.
+        value: A x, shape (rows,).
+        residual: A x − b, or what is beyond the bounds, shape (rows,).
+        names: of the rows.
+    """
+
+    part: Part
+    value: Array
+    residual: Array
+    names: Sequence[str]
+
+    @property
+    def met(self) -> bool:
+        """Whether all rows hold."""
+        return not float(np.abs(self.residual).max(initial=0.0)) > MET
+
+    def __str__(self) -> str:
+        if self.met:
+            return "met" if self.part.equation else "holds"
+        size = np.abs(self.residual)
+        order = [int(row) for row in np.argsort(-size, kind="stable") if size[row] > max(MET, 0.05 * size.max())]
+        return f"missed: {_listed([f'{self.names[row]} by {self.residual[row]:+.3g}' for row in order])}"
+
+
+class Blame:
+    """Finds what holds a task back.
+
+    Args:
+        free: T, with x = x₀ + T z for all x that physics allows, shape (n, free).
+        variables: the layout of x.
+        outcomes: of all tasks but physics.
+        ignores_inequalities: whether the solver did, so that none of them holds anything.
+    """
+
+    def __init__(
+        self, free: Array, variables: Variables, outcomes: Sequence[Outcome], ignores_inequalities: bool
+    ) -> None:
+        self._outcomes, self._ignores = outcomes, ignores_inequalities
+        self._rows = [outcome.part.rows.matrix(variables) @ free for outcome in outcomes]
+
+    def of(self, mine: Outcome) -> str:
+        """Names what holds a task back, the strongest first; inequalities before tasks.
+
+        Args:
+            mine: one of the outcomes, not met.
+        """
+        at = next(index for index, outcome in enumerate(self._outcomes) if outcome is mine)
+        pull = self._pull(at)
+        size = float(np.linalg.norm(pull))
+        if not self._weights(at).any():
+            return "nobody: it has no weight"
+        gross = np.linalg.norm(self._rows[at], axis=1) @ np.abs(self._weighted(at))
+        if not size > 1e-6 * gross:
+            return "itself: its rows contradict each other" if gross > 0.0 else "physics: nothing can change it"
+        limits, tasks, left = self._above(mine.part.level, pull)
+        beside = []
+        if left > SHARE * size:
+            for index, other in enumerate(self._outcomes):
+                if other.part.level == mine.part.level and other is not mine and not other.met:
+                    beside.append((float(np.linalg.norm(self._pull(index))), other.part.task.name))
+        least, rows_of = SHARE * size, dict[str, list[str]]()
+        for task, row in _strongest(limits, least):
+            rows_of.setdefault(task, []).append(row)
+        names = [f"{task} ({_listed(rows)})" for task, rows in rows_of.items()]
+        names += _strongest(tasks, least) + _strongest(beside, least)
+        return ", ".join(names) if names else "tasks below it, which this answer trades against it"
+
+    def _weights(self, index: int) -> Array:
+        part = self._outcomes[index].part
+        weights = np.ones(len(part.lower)) if part.rows.weights is None else part.rows.weights
+        weighted: Array = part.weight * weights
+        return weighted
+
+    def _weighted(self, index: int) -> Array:
+        return self._weights(index) * self._outcomes[index].residual
+
+    def _pull(self, index: int) -> Array:
+        """−Aᵀ W r in z: where the task would go."""
+        pull: Array = -self._rows[index].T @ self._weighted(index)
+        return pull
+
+    def _above(
+        self, level: int, pull: Array
+    ) -> tuple[list[tuple[float, tuple[str, str]]], list[tuple[float, str]], float]:
+        """Limits (task and row) and tasks of higher priority that hold against a pull, and how much; and what is left
+        of it.
+        """
+        equations: list[tuple[str, Array]] = []
+        limits: list[tuple[tuple[str, str], Array]] = []  # rows as they may not grow
+        for outcome, rows in zip(self._outcomes, self._rows, strict=True):
+            part = outcome.part
+            if part.level >= level:
+                continue
+            name = part.task.name
+            equal = part.lower == part.upper
+            if equal.any():
+                equations.append((name, rows[equal]))
+            if self._ignores:
+                continue
+            room = 1e-6 * (1.0 + np.abs(outcome.value))
+            for row in np.flatnonzero(~equal).tolist():
+                if outcome.value[row] >= part.upper[row] - room[row]:
+                    limits.append(((name, outcome.names[row]), rows[row]))
+                elif outcome.value[row] <= part.lower[row] + room[row]:
+                    limits.append(((name, outcome.names[row]), -rows[row]))
+        E = np.vstack([rows for _, rows in equations]).T if equations else np.zeros((len(pull), 0))
+        basis, singular, _ = np.linalg.svd(E, full_matrices=False)
+        basis = basis[:, singular > 1e-9 * singular.max(initial=0.0)]
+        rest, held = pull - basis @ (basis.T @ pull), []
+        if limits and np.linalg.norm(rest) > SHARE * np.linalg.norm(pull):
+            from scipy.optimize import nnls  # heavy to import, and explanations are rare
+
+            C = np.column_stack([row for _, row in limits])
+            across = C - basis @ (basis.T @ C)
+            shares, _ = nnls(across, rest, maxiter=100 * len(limits))
+            rest = rest - across @ shares
+            held = [(float(np.linalg.norm(c) * s), name) for (name, _), c, s in zip(limits, C.T, shares, strict=True)]
+            pull = pull - C @ shares
+        shares = np.linalg.lstsq(E, pull, rcond=1e-9)[0]
+        above, start = [], 0
+        for name, rows in equations:
+            stop = start + len(rows)
+            above.append((float(np.linalg.norm(rows.T @ shares[start:stop])), name))
+            start = stop
+        return held, above, float(np.linalg.norm(rest))
+
+
+def explain(
+    head: str,
+    levels: Iterable[Iterable[str]],
+    outcomes: Sequence[Outcome],
+    violated: Iterable[str],
+    blame: Blame,
+) -> str:
+    """Text for a person: each level's tasks, how well each was met, and who holds whom back.
+
+    Args:
+        head: what came of the tick as a whole.
+        levels: the names of the tasks of each level that are physics.
+        outcomes: of the others.
+        violated: the inequalities that do not hold.
+        blame: of these outcomes.
+    """
+    lines = [head]
+    for level, physics in enumerate(levels):
+        lines += [f"{level}  {name}: holds" for name in physics]
+        for outcome in outcomes:
+            if outcome.part.level == level:
+                lines.append(f"{level}  {outcome.part.task.name}: {outcome}")
+                if not outcome.met:
+                    lines.append(f"     held back by {blame.of(outcome)}")
+    return "\n".join([*lines, *(f"could not hold: {text}" for text in violated)])
+
+
+def _strongest(found: list[tuple[float, Name]], least: float) -> list[Name]:
+    """Names by falling strength, each once with all its strength."""
+    total: dict[Name, float] = {}
+    for strength, name in found:
+        total[name] = total.get(name, 0.0) + strength
+    return [name for name in sorted(total, key=lambda name: -total[name]) if total[name] > least]
+
+
+def _listed(names: list[str]) -> str:
+    rest = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
+    return ", ".join(names[:SHOWN]) + rest

@@ -1,0 +1,25 @@
+"""The last level of operational-space control: what the tasks leave free is fixed by least τᵀ M⁻¹ τ."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.linalg import lapack
+
+from wbc.dynamics.base import Dynamics
+from wbc.tasking.problem import Rows, Variables
+from wbc.tasking.task import Task
+
+
+class LeastTorqueByInverseMass(Task):
+    """Least torque in the metric of the inverse mass matrix.
+
+    With it the general solver gives τ = Jᵀ (Λ ẇ* + μ + p) (ETH 3.90): the torque that moves nothing but the task. With
+    M = L Lᵀ its rows are L⁻¹ Sᵀ τ = 0.
+    """
+
+    def rows(self, robot: Dynamics, variables: Variables) -> Rows:
+        """See `Task`."""
+        L, _ = lapack.dpotrf(robot.mass_matrix, lower=1)
+        S = np.zeros((robot.nv, robot.na))
+        S[robot.actuated, np.arange(robot.na)] = 1.0
+        return Rows.equal(np.zeros(robot.nv), torque=lapack.dtrtrs(L, S, lower=1)[0])

@@ -1,0 +1,94 @@
+"""What a tick came to: torques, accelerations, forces, and the evidence for them."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from wbc.arrays import Array
+from wbc.control.certificate import Certificate, certify
+from wbc.control.evidence import Active, Evidence, LevelReport, Status, Times
+
+if TYPE_CHECKING:
+    from wbc.dynamics.base import Dynamics
+
+__all__ = ["Active", "LevelReport", "Solution", "Status", "Times"]
+
+
+class Solution(Evidence):
+    """The answer of a tick.
+
+    Torques, accelerations, forces and status are there at once; `levels`, `active`, `certificate` and `explain()` are
+    computed when they are asked for. A tick that failed has a fallback torque: gravity compensation and damping, within
+    limits. See `Evidence` for its attributes.
+    """
+
+    _failure = "failed: the torque is gravity compensation with damping, within the limits"
+
+    @property
+    def acceleration(self) -> Array:
+        """v̇ that the torques are expected to bring about, shape (nv,)."""
+        return self._x[self._variables.acceleration]
+
+    @property
+    def torque(self) -> Array:
+        """τ of the actuators, N m or N, shape (na,)."""
+        return self._x[self._variables.torque]
+
+    @cached_property
+    def forces(self) -> dict[str, Array]:
+        """The force, shape (3,), or wrench at the frame's origin, shape (6,), expected at each contact, N and N m.
+
+        It acts on the robot and is in world axes. Open contacts have zeros.
+        """
+        found = {}
+        twin = (
+            self._state() if any(contact.size != contact.rows for contact in self._variables.contacts) else self._robot
+        )
+        for contact in self._stack.contacts:
+            where = self._variables.force_of(contact.name)
+            if where is None:
+                found[contact.name] = np.zeros(contact.rows)
+            else:
+                found[contact.name] = contact.wrench(twin, self._x[self._variables.force][where]).copy()
+        return found
+
+    @cached_property
+    def normal_forces(self) -> dict[str, float]:
+        """The normal force expected at each closed contact, N."""
+        f, contacts = self._x[self._variables.force], self._variables.contacts
+        twin = self._robot if all(contact.plain for contact in contacts) else self._state()  # other normals turn
+        found = {}
+        for contact in contacts:
+            where = self._variables.force_of(contact.name)
+            found[contact.name] = float(contact.normals(twin).dot(f[where]))
+        return found
+
+    def _physics(self) -> Array:
+        """M v̇ + h − Sᵀ τ − Jᵀ f, shape (nv,)."""
+        twin, variables, x = self._state(), self._variables, self._x
+        residual = twin.mass_matrix @ self.acceleration + twin.bias
+        residual[twin.actuated] -= self.torque
+        if variables.nf:
+            residual -= variables.contact_jacobian(twin).T @ x[variables.force]
+        return residual
+
+    def _free(self, twin: Dynamics) -> Array:
+        """See `Evidence`; by the equation of motion, whose unactuated rows leave z free; forces by weight."""
+        variables, force_scale = self._variables, max(twin.mass, 1e-9)
+        nv, nf = variables.nv, variables.nf
+        K = np.hstack([twin.mass_matrix, -force_scale * variables.contact_jacobian(twin).T])
+        rest = np.delete(K, twin.actuated, axis=0)
+        free = np.linalg.qr(rest.T, mode="complete")[0][:, len(rest) :]
+        return np.vstack([free[:nv], force_scale * free[nv : nv + nf], K[twin.actuated] @ free])
+
+    @cached_property
+    def certificate(self) -> Certificate:
+        """Whether the answer is what it claims: physics, cones and limits, checked from the state anew."""
+        sides = next((part.task.sides for part in self._parts if hasattr(part.task, "sides")), 4)
+        return certify(self._state(), self._variables, self._x, self._physics(), sides, self._ceilings)
+
+    def __repr__(self) -> str:
+        return f"<Solution {self.status}, torque {np.array2string(self.torque, precision=1, threshold=8)}>"

@@ -1,0 +1,202 @@
+"""Which contacts are closed, and how much force each may bear while it is being closed or opened."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from wbc.arrays import Array
+from wbc.contacts import Contact, as_contacts
+from wbc.dynamics.base import Dynamics
+from wbc.errors import WbcError, number, unknown_name
+
+ROUNDING = 1e-9
+"""A ramp that ends within so many seconds has ended: 1.2 - 1.0 is less than 0.2."""
+
+
+@dataclass
+class _State:
+    """One contact: how far it is closed, what it may bear, where it was when it closed; and the ramp it is on."""
+
+    activation: float = 1.0
+    ceiling: float = math.inf
+    anchor: Array | None = None
+    target: float = 1.0
+    duration: float = 0.0
+    began: float | None = None
+    start: tuple[float, float] = (1.0, math.inf)
+
+
+class Support:
+    """The contacts of a stack and their activations in [0, 1].
+
+    At 1 a contact bears what it must; at 0 it is open: no force, no motion held. In between it is closed, with a
+    ceiling on its normal force, which goes from what it bore to zero while it is opened, and from zero to the robot's
+    weight while it is closed. So the force is zero before a contact opens, and rises from zero once it has closed; and
+    whenever a ramp turns back, the ceiling turns back from where it was.
+
+    Args:
+        contacts: closed at the start; one, or several.
+
+    Attributes:
+        contacts: all, closed or open.
+    """
+
+    def __init__(self, contacts: Contact | Iterable[Contact] = ()) -> None:
+        self.contacts = as_contacts(contacts)
+        self._states: dict[str, _State] = {}
+        for contact in self.contacts:
+            if contact.name in self._states:
+                raise WbcError(f"there are two contacts called {contact.name!r}; give one another name=")
+            self._states[contact.name] = _State()
+        self._moving: set[str] = set()
+        self._closed = self.contacts
+        self._sets = {tuple(self._states): self.contacts}  # by the names of those that are closed
+        self._anchors: list[Array | None] = []
+        self._ceilings: list[float] = []
+        self._changed = True
+        self._settled = False  # nothing is under way: there is nothing for a tick to do
+
+    def __repr__(self) -> str:
+        states = ", ".join(f"{contact.name} {self.activation(contact.name):.0%}" for contact in self.contacts)
+        return f"<Support: {states or 'no contacts'}>"
+
+    def _named(self, contacts: str | Iterable[str]) -> list[str]:
+        names = list(contacts) if isinstance(contacts, Iterable) and not isinstance(contacts, str) else [contacts]
+        for name in names:
+            if not isinstance(name, str) or name not in self._states:
+                raise unknown_name("contact", name, self._states)
+        return names
+
+    def activation(self, contact: str) -> float:
+        """How far a contact is closed: 1 fully, 0 open."""
+        return self._states[self._named(contact)[0]].activation
+
+    def activate(self, contact: str, activation: float) -> None:
+        """Sets an activation in [0, 1] at once, for those who ramp themselves.
+
+        Args:
+            contact: its name.
+            activation: 1 bears what it must, 0 is open, between is a ceiling of that share of the robot's weight.
+        """
+        activation = number(activation, f"the activation of {contact!r}", high=1.0)
+        for name in self._named(contact):
+            state = self._states[name]
+            self._moving.discard(name)
+            self._set(state, activation, math.nan)  # the ceiling needs the robot's weight: `advance` has it
+            state.target, self._settled = activation, False
+
+    def close(self, contacts: str | Iterable[str], duration: float = 0.0) -> None:
+        """Closes contacts from the next tick on.
+
+        Args:
+            contacts: names, or one.
+            duration: over which their forces may rise, s; 0 is at once.
+        """
+        self._ramp(contacts, 1.0, duration)
+
+    def open(self, contacts: str | Iterable[str], duration: float = 0.0) -> None:
+        """Opens contacts: their forces go to zero from the next tick on, then they open.
+
+        Args:
+            contacts: names, or one.
+            duration: of the ramp, s; 0 is at once.
+        """
+        self._ramp(contacts, 0.0, duration)
+
+    def _ramp(self, contacts: str | Iterable[str], target: float, duration: float) -> None:
+        duration = number(duration, "the duration, s,", high=1e9)
+        for name in self._named(contacts):
+            state = self._states[name]
+            if state.target == target and (name in self._moving or state.activation == target):
+                continue  # under way already, or there
+            state.target, state.duration, state.began = target, float(duration), None
+            self._moving.add(name)
+            self._settled = False
+
+    def _set(self, state: _State, activation: float, ceiling: float) -> None:
+        if (activation > 0.0) != (state.activation > 0.0):
+            self._changed = True
+            state.anchor = None
+        state.activation = activation
+        state.ceiling = math.inf if activation == 1.0 else 0.0 if activation == 0.0 else ceiling
+
+    def advance(self, time: float, robot: Dynamics, borne: Callable[[], dict[str, float]]) -> bool:
+        """Carries ramps on to a time; the same time twice gives the same.
+
+        Args:
+            time: s.
+            robot: updated; where a contact closes is where it will be held.
+            borne: gives the normal force of each contact at the tick before, N.
+
+        Returns:
+            Whether other contacts are closed than at the last call.
+        """
+        if self._settled:
+            return False
+        weight = robot.mass * (float(np.linalg.norm(robot.model.gravity)) or 9.81)
+        for name in list(self._moving):
+            state = self._states[name]
+            if state.began is None:
+                state.began, ceiling = time, state.ceiling
+                if math.isnan(ceiling):
+                    ceiling = state.activation * weight
+                if state.target == 0.0:
+                    ceiling = min(ceiling, max(borne().get(name, weight), 0.0))
+                state.start = state.activation, ceiling
+            elapsed = time - state.began
+            if elapsed >= state.duration - ROUNDING:
+                self._set(state, state.target, 0.0)
+                self._moving.discard(name)
+                continue
+            share = max(elapsed / state.duration, 0.0)
+            activation, ceiling = state.start
+            # while it is under way, a contact is neither quite open nor quite closed
+            activation = min(max(activation + share * (state.target - activation), 1e-9), 1.0 - 1e-9)
+            self._set(state, activation, ceiling + share * (state.target * weight - ceiling))
+        for state in self._states.values():
+            if math.isnan(state.ceiling):
+                state.ceiling = state.activation * weight
+        changed, self._changed = self._changed, False
+        if changed:
+            closed = tuple(contact for contact in self.contacts if self._states[contact.name].activation > 0.0)
+            # the same contacts are the same tuple: who laid something out for it finds that again
+            self._closed = self._sets.setdefault(tuple(contact.name for contact in closed), closed)
+            self._anchors = []
+        if not self._anchors:
+            for contact in self._closed:
+                state = self._states[contact.name]
+                if state.anchor is None:
+                    state.anchor = contact.place(robot)
+            self._anchors = [self._states[contact.name].anchor for contact in self._closed]
+        self._ceilings = [min(contact.maximum, self._states[contact.name].ceiling) for contact in self._closed]
+        self._settled = not self._moving
+        return changed
+
+    @property
+    def closed(self) -> tuple[Contact, ...]:
+        """The contacts that are closed, as of the last `advance`."""
+        return self._closed
+
+    @property
+    def ceilings(self) -> list[float]:
+        """The greatest normal force of each closed contact, as of the last `advance`, N."""
+        return self._ceilings
+
+    @property
+    def anchors(self) -> list[Array | None]:
+        """Where each closed contact was when it closed: a pose against what it touches, shape (4, 4)."""
+        return self._anchors
+
+    def reset(self) -> None:
+        """Lets every contact be held where it is at the next tick, and ends ramps where they lead to."""
+        for name, state in self._states.items():
+            if name in self._moving:
+                self._set(state, state.target, 0.0)
+            state.anchor = None
+        self._moving.clear()
+        self._anchors = []
+        self._changed, self._settled = True, False

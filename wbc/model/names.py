@@ -1,0 +1,31 @@
+"""Names for the entries of v and τ."""
+
+from __future__ import annotations
+
+from wbc.model.model import Model
+from wbc.model.parts import Joint
+
+
+def velocity_names(model: Model) -> list[str]:
+    """What each entry of v belongs to: a joint, or an axis of one with several; shape (nv,)."""
+    names = []
+    for joint in model.joints.values():
+        if joint.kind == "floating":
+            names += [f"{axis} of {joint.child}" for axis in ("x", "y", "z", "rx", "ry", "rz")]
+        else:
+            names += _numbered(joint)
+    return names
+
+
+def actuator_names(model: Model) -> list[str]:
+    """The name of the joint of each actuator; joints with several have numbers."""
+    names = []
+    for joint in model.joints.values():
+        if joint.actuated:
+            names += _numbered(joint)
+    return names
+
+
+def _numbered(joint: Joint) -> list[str]:
+    """A name for each of a joint's velocities."""
+    return [joint.name] if joint.nv == 1 else [f"{joint.name}[{k}]" for k in range(joint.nv)]

@@ -1,0 +1,151 @@
+"""What a task is: rows in x = (v̇, f, τ), or in x = v, made anew for each state of the robot."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from wbc.arrays import Array, ArrayLike, numbers
+from wbc.errors import WbcError, show
+from wbc.tasking.problem import Rows, Variables
+
+if TYPE_CHECKING:
+    from wbc.contacts import Contact
+    from wbc.dynamics.base import Dynamics
+    from wbc.tasking.levels import Levels
+
+
+class Task(ABC):
+    """One thing that the robot should do. A new one gives its `rows`, and may give names to them.
+
+    Tasks are put into a stack with `a + b` (the same priority) and `a / b` (b below a).
+
+    Args:
+        name: how the stack, the solution and its explanation call it; None: from the class and what it is for.
+        weight: of the task against others of the same priority; multiplies the squared residuals.
+        tolerance: how far A x may be from b without counting, for each row or for all; turns equations into
+            inequalities.
+
+    Attributes:
+        name: unique in a stack.
+        weight: may be changed while the controller runs; `Stack.fade` changes it smoothly.
+        tolerance: None, a number, or one a row.
+    """
+
+    physics = False
+    """Whether this is the equation of motion, which is never traded against anything."""
+
+    inequality = False
+    """Whether its rows are inequalities."""
+
+    holds_contacts = False
+    """Whether this is the task that holds the closed contacts still."""
+
+    kinematic = False
+    """Whether its rows are in x = v, for `wbc.kinematics`; all tasks of a stack are, or none."""
+
+    def __init__(self, name: str | None = None, weight: float = 1.0, tolerance: ArrayLike | None = None) -> None:
+        self.name = type(self).__name__ if name is None else name
+        self.weight = weight
+        self.tolerance = None if tolerance is None else numbers(tolerance, f"{self.name}: tolerance")
+        if self.tolerance is not None and not (self.tolerance >= 0).all():
+            raise WbcError(f"{self.name}: tolerance = {show(tolerance)} must be zero or more")
+
+    @property
+    def weight(self) -> float:
+        """Of the task against others of the same priority; multiplies the squared residuals."""
+        return self._weight
+
+    @weight.setter
+    def weight(self, value: float) -> None:
+        if not (isinstance(value, int | float | np.floating) and 0 <= value < np.inf):
+            raise WbcError(f"{self.name}: weight = {show(value)} must be a number, zero or more")
+        self._weight = float(value)
+
+    @abstractmethod
+    def rows(self, robot: Dynamics, variables: Variables) -> Rows:
+        """The rows of the task in the robot's present state; their number is the same in every state.
+
+        Args:
+            robot: updated.
+            variables: the layout of x, the closed contacts, the time.
+        """
+
+    def row_names(self, robot: Dynamics, variables: Variables) -> list[str]:
+        """What each row is about: an axis, a joint, a contact. For explanations; need not be fast."""
+        return [f"row {row}" for row in range(len(self.rows(robot, variables)))]
+
+    def error(self, robot: Dynamics, variables: Variables) -> Array | None:
+        """How far what it is about is from its target, desired − measured, in the axes of its rows, for logs.
+
+        Args:
+            robot: updated.
+            variables: the time.
+
+        Returns:
+            As many numbers in every state; None where the task has no target of that kind.
+        """
+        return None
+
+    def check(  # noqa: B027  most tasks have nothing to check
+        self, robot: Dynamics, contacts: Mapping[str, Contact]
+    ) -> None:
+        """Raises a `WbcError` if the task is for a frame, a joint or a contact that is not there.
+
+        Args:
+            robot: any state.
+            contacts: the stack's contacts by name, closed or open.
+        """
+
+    def reset(self) -> None:  # noqa: B027  most tasks remember nothing
+        """Forgets what was remembered from ticks before, such as the place to hold."""
+
+    def matrices(self, robot: Dynamics, variables: Variables) -> tuple[Array, Array] | tuple[Array, Array, Array]:
+        """The rows in full: (A, b) for a task of equations, (A, lower, upper) for one with inequalities.
+
+        Args:
+            robot: updated.
+            variables: the layout of x.
+        """
+        rows = self.rows(robot, variables)
+        self.check_rows(rows, variables)
+        A, (lower, upper) = rows.matrix(variables), self.bounds(rows)
+        if not self.inequality and self.tolerance is None and np.array_equal(lower, upper):
+            return A, lower.copy()
+        return A, lower.copy(), upper.copy()
+
+    def check_rows(self, rows: object, variables: Variables) -> None:
+        """Raises a `WbcError` if what `rows` gave can't be used; the controller asks once for each layout of x."""
+        if not isinstance(rows, Rows):
+            raise WbcError(f"{self.name}: rows() must give a wbc.Rows, not {show(rows)}")
+        rows.check(variables, self.name)
+        if self.tolerance is not None and self.tolerance.shape not in ((), (len(rows),)):
+            raise WbcError(f"{self.name}: tolerance has {self.tolerance.size} values; it needs one, or {len(rows)}")
+
+    def bounds(self, rows: Rows) -> tuple[Array, Array]:
+        """The bounds of its rows, with its tolerance."""
+        if self.tolerance is None:
+            return rows.lower, rows.upper
+        return rows.lower - self.tolerance, rows.upper + self.tolerance
+
+    def __add__(self, other: Task | Levels) -> Levels:
+        from wbc.tasking.levels import Levels
+
+        return Levels([[self]]) + other
+
+    def __truediv__(self, other: Task | Levels) -> Levels:
+        from wbc.tasking.levels import Levels
+
+        return Levels([[self]]) / other
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.name!r}: {self.purpose}>"
+
+    @property
+    def purpose(self) -> str:
+        """In a few words, what the task is for."""
+        doc = (type(self).__doc__ or "").strip().splitlines()
+        return doc[0][:1].lower() + doc[0][1:].rstrip(".") if doc else type(self).__name__
