@@ -109,7 +109,7 @@ static void sort_by_size(Hierarchy *h, Level *level) {
 /* what the level fixes of w, from what its rows are held at */
 static void solve_columns(Hierarchy *h, Level *level) {
     int m = level->count, c = level->column;
-    double *w = h->w + c, *rest = h->work;
+    double *w = h->w + c, *rest = level->trail;
     for (int i = 0; i < m; i++) {
         int row = level->order[i];
         rest[i] = h->target[row] - dot(row_of(h, h->T, row), h->w, c);
@@ -122,11 +122,12 @@ static void solve_columns(Hierarchy *h, Level *level) {
         return;
     }
     apply_q(level->C, level->tau, m, level->rank, rest, 1);
+    memcpy(h->work, rest, (size_t)level->rank * sizeof(double));
     for (int j = level->rank - 1; j >= 0; j--) {
         const double *column = level->C + (size_t)j * m;
-        double found = rest[j] / column[j];
+        double found = h->work[j] / column[j];
         w[level->pivot[j]] = found;
-        add(-found, column, rest, j);
+        add(-found, column, h->work, j);
     }
 }
 
@@ -180,6 +181,7 @@ void factor_prefix(Hierarchy *h) {
         h->prefix_columns = level->tall ? level->column : column;
     }
     h->prefix_level = k;
+    h->prefix_end = column;
     memset(h->prefixed, 0, (size_t)h->rows); /* their products were with a shorter prefix */
     if (k == h->levels || column == h->n) return;
     Level *level = h->level + k;
@@ -190,7 +192,7 @@ void factor_prefix(Hierarchy *h) {
     }
     reflect_lines(h, 0, column, level->count);
     h->prefix_rank = eliminate(h, level, 0);
-    h->prefix_columns = column + h->prefix_rank;
+    h->prefix_columns = h->prefix_end = column + h->prefix_rank;
     memcpy(h->prefix_order, level->order, (size_t)level->count * sizeof(int));
 }
 

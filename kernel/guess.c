@@ -70,7 +70,7 @@ static double *column_of_block(Hierarchy *h, int k, int j) {
 
 static void lay_out_blocks(Hierarchy *h) {
     struct Guess *s = h->guess;
-    int first = h->prefix_columns;
+    int first = h->prefix_end;
     s->last = pow(RATIO, 0.5 * (h->levels - h->prefix_level));
     for (int k = h->prefix_level + 1; k < h->active_levels; k++) {
         Level *level = h->level + k;
@@ -87,7 +87,7 @@ static void lay_out_blocks(Hierarchy *h) {
 }
 
 static int end_of_levels(const Hierarchy *h) {
-    int end = h->prefix_columns;
+    int end = h->prefix_end;
     for (int k = h->prefix_level + 1; k < h->active_levels; k++)
         if (h->level[k].rank) end = h->level[k].column + h->level[k].rank;
     return end;
@@ -96,7 +96,7 @@ static int end_of_levels(const Hierarchy *h) {
 /* d = W^-T g; g is used up */
 static void whiten(Hierarchy *h, double *g, double *d) {
     struct Guess *s = h->guess;
-    int first = h->prefix_columns;
+    int first = h->prefix_end;
     for (int j = end_of_levels(h); j < h->n; j++) d[j] = g[j] / s->last;
     for (int k = h->active_levels - 1; k > h->prefix_level; k--) {
         Level *level = h->level + k;
@@ -124,7 +124,7 @@ static void whiten(Hierarchy *h, double *g, double *d) {
 /* w = W^-1 u */
 static void unwhiten(Hierarchy *h, const double *u, double *w) {
     struct Guess *s = h->guess;
-    int first = h->prefix_columns;
+    int first = h->prefix_end;
     for (int k = h->prefix_level + 1; k < h->active_levels; k++) {
         Level *level = h->level + k;
         int r = level->rank;
@@ -154,7 +154,7 @@ static void unwhiten(Hierarchy *h, const double *u, double *w) {
 /* orthonormalises the active rows from one on, by Gram-Schmidt, twice; 0 where the last depends on those before it */
 static int orthonormalise(Hierarchy *h, int from, int count) {
     struct Guess *s = h->guess;
-    int first = h->prefix_columns, f = h->n - first;
+    int first = h->prefix_end, f = h->n - first;
     double all = 0.0, rest = 1.0;
     for (int i = from; i < count; i++) {
         double *q = line_of(s, s->Q, i), *r = triangle_of(s, i);
@@ -180,11 +180,11 @@ static void propose(Hierarchy *h, int row, int side) {
     struct Guess *s = h->guess;
     double *d = line_of(s, s->D, s->count), *g = s->g;
     memcpy(g, prefixed_row(h, row), (size_t)h->n * sizeof(double));
-    for (int j = h->prefix_columns; j < h->reflectors; j++)
+    for (int j = h->prefix_end; j < h->reflectors; j++)
         reflect_rows(h->V + (size_t)j * h->ld + j, h->tau[j], &g, 1, j, h->n - j);
     whiten(h, g, d);
     if (side < 0)
-        for (int j = h->prefix_columns; j < h->n; j++) d[j] = -d[j];
+        for (int j = h->prefix_end; j < h->n; j++) d[j] = -d[j];
     s->row[s->count] = row;
     s->side[s->count] = side;
     s->bound[s->count] = side > 0 ? h->upper[row] - s->value_start[row] : s->value_start[row] - h->lower[row];
@@ -226,7 +226,7 @@ static void settle(Hierarchy *h) {
 /* what the active rows make of the point: into y_new, value_new */
 static void move(Hierarchy *h) {
     struct Guess *s = h->guess;
-    int first = h->prefix_columns, n = h->n;
+    int first = h->prefix_end, n = h->n;
     memset(s->u + first, 0, (size_t)(n - first) * sizeof(double));
     for (int i = 0; i < s->count; i++) add(-s->lambda[i], line_of(s, s->D, i) + first, s->u + first, n - first);
     unwhiten(h, s->u, h->w);
@@ -278,7 +278,7 @@ static void take_in(Hierarchy *h, double violation) {
         }
         for (int i = 0; i < n; i++)
             if (share[i] > 0.0 && s->lambda[i] < partial * share[i]) partial = s->lambda[i] / share[i], relieved = i;
-        double full = independent && n < h->n - h->prefix_columns ? violation / across : INFINITY;
+        double full = independent && n < h->n - h->prefix_end ? violation / across : INFINITY;
         double t = partial < full ? partial : full;
         if (!(t < INFINITY)) {
             give_up_one(h, share);
@@ -300,13 +300,15 @@ static void take_in(Hierarchy *h, double violation) {
 int guess_active_set(Hierarchy *h) {
     struct Guess *s = h->guess;
     int complete = 1;
+    memcpy(h->y, h->y_new, (size_t)h->n * sizeof(double));
+    if (h->prefix_end == h->n) return 1; /* nothing is left to choose */
     s->count = 0;
     memset(s->set_aside, 0, (size_t)h->rows);
     memset(s->active, 0, (size_t)h->rows);
     memcpy(s->w_start, h->w, (size_t)h->n * sizeof(double));
     memcpy(s->value_start, h->value_new, (size_t)h->active_rows * sizeof(double));
     lay_out_blocks(h);
-    for (int i = 0; i < h->active_rows && s->count < h->n - h->prefix_columns; i++) {
+    for (int i = 0; i < h->active_rows && s->count < h->n - h->prefix_end; i++) {
         if (!h->before[i]) continue;
         propose(h, i, h->before[i]);
         if (!orthonormalise(h, s->count, s->count + 1)) continue;

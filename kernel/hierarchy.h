@@ -15,6 +15,9 @@
 #define NEGLIGIBLE 3e-13  /* a residual below this share of its terms is rounding */
 #define SIGNIFICANT 1e-8  /* a multiplier of the wrong sign counts beyond this share of |A_k| |residual| */
 #define SETTLED 1e-6      /* one of the right sign settles its row beyond this share */
+#define ACCURACY 1e-10    /* what a solved equation may be off, as a share of its terms, for an answer to be optimal */
+#define EXACT 1e-8        /* and a level, as a share of what it misses */
+#define SEEN 256          /* so many working sets are remembered */
 #define CLEAR 1e-3        /* a rank is clear where no row adds less than this share of itself to those before it */
 #define EVEN 1e3          /* rows whose norms differ by less are factorised as they are */
 
@@ -36,6 +39,7 @@ typedef struct {
     double *C;      /* unless exact: QR factorisation of its rows in its columns, column by column */
     double *tau;
     int *pivot;
+    double *trail;  /* Q' of what its rows were to reach: behind `rank` stands what they miss */
 } Level;
 
 typedef struct {
@@ -69,7 +73,8 @@ typedef struct {
     /* the factorisation */
     Level *level;
     int prefix_level;   /* the first level that has inequalities; the equalities of those above it are done with */
-    int prefix_columns; /* fixed by the prefix */
+    int prefix_columns; /* reflectors of the prefix */
+    int prefix_end;     /* the first column that it leaves free */
     int prefix_rank;    /* of them, by the equalities of `prefix_level` */
     int *prefix_order;
     int reflectors;
@@ -81,9 +86,9 @@ typedef struct {
     int active_levels, active_rows; /* what the search looks at: all, or the first levels alone */
 
     /* room */
-    double **line, *pull, *work, *pull_size;
+    double **line, *pull, *work, *pull_size, *missed;
     int *index;
-    unsigned char *settled;
+    unsigned char *settled, *stuck; /* rows that are held for a reason: as multipliers say, as leaving in vain has shown */
     double *slack; /* by which bounds are widened while a cycle is broken */
     unsigned long long *seen;
     int seen_count;
@@ -109,7 +114,8 @@ double *prefixed_row(Hierarchy *h, int row);
 
 /* multipliers.c */
 void find_multipliers(Hierarchy *h);
-int leaving_rows(Hierarchy *h, int careful); /* into `index`: the rows that leave the set; 0: none, y_new is optimal */
+int leaving_rows(Hierarchy *h, int careful, double settled); /* into `index`: the rows that leave the set; 0: none, y_new is optimal */
+int is_accurate(Hierarchy *h);               /* whether the levels' equations are solved as well as numbers allow */
 
 /* guess.c */
 struct Guess *guess_new(int n, int rows, int levels);

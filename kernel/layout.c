@@ -25,22 +25,23 @@ static void lay_out(Hierarchy *h, Room *room) {
     h->A = DOUBLES(m * ld), h->T = DOUBLES(m * ld), h->P = DOUBLES(m * ld), h->V = DOUBLES(n * ld);
     h->lower = DOUBLES(m), h->upper = DOUBLES(m), h->norm = DOUBLES(m);
     h->y = DOUBLES(ld), h->value = DOUBLES(m), h->y_new = DOUBLES(ld), h->value_new = DOUBLES(m);
-    h->side = BYTES(m), h->before = BYTES(m), h->prefixed = BYTES(m), h->settled = BYTES(m);
-    h->multipliers = DOUBLES((p + 1) * m), h->pull = DOUBLES((p + 1) * ld), h->pull_size = DOUBLES(p + 1);
+    h->side = BYTES(m), h->before = BYTES(m), h->prefixed = BYTES(m), h->settled = BYTES(m), h->stuck = BYTES(m);
+    h->multipliers = DOUBLES((p + 1) * m), h->pull = DOUBLES((p + 1) * ld), h->pull_size = DOUBLES(p + 1), h->missed = DOUBLES(p + 1);
     h->pulling = INTS(p + 1);
     h->held = INTS(m), h->held_count = INTS(p), h->equalities = INTS(m), h->equality_count = INTS(p);
     h->low = DOUBLES(m), h->high = DOUBLES(m), h->target = DOUBLES(m), h->slack = DOUBLES(m);
     h->prefix_order = INTS(m), h->index = INTS(m);
     h->tau = DOUBLES(n), h->w = DOUBLES(ld), h->beyond = DOUBLES(m), h->size = DOUBLES(m), h->work = DOUBLES(m + n);
     h->line = part(room, m + n, sizeof(double *));
-    h->seen = part(room, 256, sizeof(unsigned long long));
+    h->seen = part(room, SEEN, sizeof(unsigned long long));
     h->level = part(room, p, sizeof(Level));
     for (size_t k = 0; k < p; k++) {
         size_t count = (size_t)(h->start[k + 1] - h->start[k]);
         int *order = INTS(count), *pivot = INTS(n);
-        double *C = DOUBLES(count * n), *tau = DOUBLES(n);
+        double *C = DOUBLES(count * n), *tau = DOUBLES(n), *trail = DOUBLES(count);
         if (!room->block) continue;
         h->level[k].order = order, h->level[k].pivot = pivot, h->level[k].C = C, h->level[k].tau = tau;
+        h->level[k].trail = trail;
         for (int i = h->start[k]; i < h->start[k + 1]; i++) h->level_of[i] = (int)k;
     }
 }

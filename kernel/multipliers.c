@@ -26,27 +26,40 @@ static void shares_of(Hierarchy *h, const Level *level, const double *pull, doub
     apply_q(level->C, level->tau, m, r, lambda, 0);
 }
 
-/* the level's own residual, cleared of rounding row by row, as a new pull; whether there is any */
-static int pull_of(Hierarchy *h, const Level *level, int k) {
-    double own = 0.0, *residual = h->work;
-    for (int i = 0; i < level->count; i++) {
+/* The level's residual A y - b into `residual`, in its order; 0 where it is rounding and nothing more.
+
+   It is what the factorisation left over, not the difference of large numbers: where rows differ much in size the large
+   ones miss by much less than that difference is good for, and pull as much as the small ones. */
+static int residual_of(Hierarchy *h, const Level *level, double *residual) {
+    int m = level->count, any = 0;
+    for (int i = 0; i < level->rank; i++) residual[i] = 0.0;
+    for (int i = level->rank; i < m; i++) {
         int row = level->order[i];
-        double r = h->value_new[row] - h->target[row];
-        residual[i] = fabs(r) > NEGLIGIBLE * (fabs(h->target[row]) + h->size[row]) ? r : 0.0;
-        own += fabs(residual[i]) * h->norm[row];
+        double left = level->rank ? -level->trail[i] : h->value_new[row] - h->target[row];
+        residual[i] = fabs(left) > NEGLIGIBLE * (fabs(h->target[row]) + h->size[row]) ? left : 0.0;
+        any |= residual[i] != 0.0;
     }
-    if (!(own > 0.0)) return 0;
+    if (any && level->rank) apply_q(level->C, level->tau, m, level->rank, residual, 0);
+    return any;
+}
+
+/* the level's own residual as a new pull, where there is any */
+static void pull_of(Hierarchy *h, const Level *level, int k) {
+    double own = 0.0, most = 0.0, *residual = h->work;
+    if (!residual_of(h, level, residual)) return;
     double *g = h->pull + (size_t)h->pulls * h->ld, *line = h->multipliers + (size_t)h->pulls * h->rows;
     memset(g, 0, (size_t)h->n * sizeof(double));
     memset(line, 0, (size_t)h->rows * sizeof(double));
     for (int i = 0; i < level->count; i++) {
         int row = level->order[i];
-        add(-(h->value_new[row] - h->target[row]), h->T + (size_t)row * h->ld, g, h->n);
+        add(-residual[i], h->T + (size_t)row * h->ld, g, level->column);
         line[row] = residual[i];
+        own += fabs(residual[i]) * h->norm[row];
+        if (fabs(residual[i]) > most) most = fabs(residual[i]);
     }
+    h->missed[h->pulls] = most;
     h->pulling[h->pulls] = k;
     h->pull_size[h->pulls++] = own;
-    return 1;
 }
 
 void find_multipliers(Hierarchy *h) {
@@ -77,17 +90,24 @@ void find_multipliers(Hierarchy *h) {
     }
 }
 
-/* a held row's multiplier, positive where the row is held for a reason, as a share of what pulls */
+/* A held row's multiplier for a level that pulls, positive where the row is held for a reason, as a share of the pull. The
+   multiplier of a row of the level itself is its residual: where rows differ much in size, a small row can hardly pull and
+   yet be most of what the level misses, so its share of that counts as well. */
 static double share_of(const Hierarchy *h, int p, int row) {
-    return h->multipliers[(size_t)p * h->rows + row] * h->side[row] * h->norm[row] / h->pull_size[p];
+    double multiplier = h->multipliers[(size_t)p * h->rows + row] * h->side[row];
+    double share = multiplier * h->norm[row] / h->pull_size[p];
+    if (h->level_of[row] != h->pulling[p]) return share;
+    double missed = multiplier / h->missed[p];
+    return fabs(missed) > fabs(share) ? missed : share;
 }
 
 /* Walks the levels that pull, highest first: a row that an earlier one holds for a reason is settled; of the others those
    that this one would push off leave. Ordinarily all rows of the level itself leave at once, or the one that is pushed
-   most; a careful search takes the first row alone, so that no cycle can close (Bland's rule). */
-int leaving_rows(Hierarchy *h, int careful) {
+   most; a careful search takes the first row alone, so that no cycle can close (Bland's rule). `settled` is the share from
+   which on a row is settled. */
+int leaving_rows(Hierarchy *h, int careful, double settled) {
     find_multipliers(h);
-    memset(h->settled, 0, (size_t)h->rows);
+    memcpy(h->settled, h->stuck, (size_t)h->rows);
     for (int p = h->pulls - 1; p >= 0; p--) {
         int k = h->pulling[p], own = 0, worst = -1, first = -1;
         double most = 0.0;
@@ -108,8 +128,30 @@ int leaving_rows(Hierarchy *h, int careful) {
         for (int j = 0; j <= k && j < h->active_levels; j++)
             for (int i = 0; i < h->held_count[j]; i++) {
                 int row = h->held[h->start[j] + i];
-                if (share_of(h, p, row) > SETTLED) h->settled[row] = 1;
+                if (share_of(h, p, row) > settled) h->settled[row] = 1;
             }
     }
     return 0;
+}
+
+/* Where rows are nearly parallel, and differ much in size as well, rounding can grow beyond what an answer may be called
+   exact with: what was solved for is then not what comes out, neither row by row nor by what the level misses. */
+int is_accurate(Hierarchy *h) {
+    double *residual = h->work;
+    for (int k = 0; k < h->active_levels; k++) {
+        const Level *level = h->level + k;
+        double missed = 0.0, off = 0.0;
+        if (!level->count || !level->rank) continue;
+        if (level->exact) memset(residual, 0, (size_t)level->count * sizeof(double));
+        else residual_of(h, level, residual);
+        for (int i = 0; i < level->count; i++) {
+            int row = level->order[i];
+            double error = h->value_new[row] - h->target[row] - residual[i];
+            if (!(fabs(error) <= ACCURACY * (fabs(h->target[row]) + h->size[row]))) return 0;
+            missed += residual[i] * residual[i];
+            off += error * error;
+        }
+        if (!level->exact && !(sqrt(off) <= EXACT * (1.0 + sqrt(missed)))) return 0;
+    }
+    return 1;
 }

@@ -7,6 +7,10 @@
 #include "hierarchy.h"
 
 #include <time.h>
+
+#define AT_ONCE 1e-12  /* a step that is no step */
+#define ROUNDING 1e-13 /* a share that may be rounding */
+
 #ifdef _WIN32
 #include <windows.h>
 #endif
@@ -76,8 +80,10 @@ static void accept(Hierarchy *h) {
     memcpy(h->value, h->value_new, (size_t)h->active_rows * sizeof(double));
 }
 
-/* from y towards y_new until the first row outside the set blocks; it enters. Gives its level. */
-static int step(Hierarchy *h, int careful) {
+/* From y towards y_new until the first row outside the set blocks; it enters. Gives its level.
+   `last`: the row that has just left alone, or -1. Where it blocks at once it was held for a reason after all, too small a
+   one to be seen in its multipliers: it is stuck, as long as the set is this one. */
+static int step(Hierarchy *h, int careful, int last) {
     double first = 1.0, most = -1.0, *share = h->work;
     int pick = -1;
     for (int i = 0; i < h->active_rows; i++) {
@@ -94,6 +100,11 @@ static int step(Hierarchy *h, int careful) {
             most = h->beyond[i], pick = i;
             if (careful) break;
         }
+    if (last >= 0 && share[last] <= AT_ONCE) {
+        pick = last;
+        first = share[last];
+        h->stuck[last] = 1;
+    }
     for (int i = 0; i < h->n; i++) h->y[i] += first * (h->y_new[i] - h->y[i]);
     for (int i = 0; i < h->active_rows; i++) h->value[i] += first * (h->value_new[i] - h->value[i]);
     hold(h, pick, h->value_new[pick] > h->high[pick] ? 1 : -1);
@@ -111,26 +122,41 @@ static int begin(Hierarchy *h) {
         hold(h, i, up ? 1 : -1);
         from = min_int(from, h->level_of[i]);
     }
-    return from < h->levels ? from : step(h, 0);
+    return from < h->levels ? from : step(h, 0, -1);
+}
+
+/* Whether y_new may be called optimal: what is stuck must have a multiplier of the right sign, however small, and the
+   equations must be solved as well as numbers allow. */
+static int is_optimal(Hierarchy *h) {
+    int any = 0;
+    for (int i = 0; i < h->active_rows; i++) any |= h->stuck[i];
+    memset(h->stuck, 0, (size_t)h->rows);
+    return (!any || !leaving_rows(h, 1, ROUNDING)) && is_accurate(h);
+}
+
+static unsigned long long name_of_set(const Hierarchy *h) {
+    unsigned long long hash = 1469598103934665603ULL;
+    for (int i = 0; i < h->active_rows; i++) hash = (hash ^ (unsigned char)(h->side[i] + 1)) * 1099511628211ULL;
+    return hash;
 }
 
 /* whether the working set was there before in this search; remembers it */
-static int met(Hierarchy *h) {
-    unsigned long long hash = 1469598103934665603ULL;
-    for (int i = 0; i < h->active_rows; i++) hash = (hash ^ (unsigned char)(h->side[i] + 1)) * 1099511628211ULL;
+static int met(Hierarchy *h, unsigned long long set) {
     for (int i = 0; i < h->seen_count; i++)
-        if (h->seen[i] == hash) return 1;
-    h->seen[h->seen_count % 256] = hash;
-    if (h->seen_count < 256) h->seen_count++;
+        if (h->seen[i] == set) return 1;
+    h->seen[h->seen_count % SEEN] = set;
+    if (h->seen_count < SEEN) h->seen_count++;
     return 0;
 }
 
 /* The search itself, from the current set and y. `fresh`: an inner solution of this set stands in y_new.
-   A set that comes back means a cycle through a degenerate vertex: from then on the search is careful; where it comes
-   back all the same, `*cycles` counts it, and after some rounds the search gives up. */
+   A set that comes back means a cycle: from then on the search is careful. Where it comes back all the same, `*cycles`
+   counts it, and after some rounds the search gives up. */
 static enum Status search(Hierarchy *h, int limit, int fresh, int *cycles) {
-    int from = 0, begun = 0, careful = 0;
+    int from = 0, begun = 0, careful = 0, last = -1;
+    unsigned long long before = 0;
     h->seen_count = 0;
+    memset(h->stuck, 0, (size_t)h->rows);
     for (int count = 0; count < limit; count++) {
         if (!fresh) inner_step(h, from);
         fresh = 0;
@@ -139,18 +165,23 @@ static enum Status search(Hierarchy *h, int limit, int fresh, int *cycles) {
         if (worst != worst) return UNSOUND;
         if (worst > 0.0) {
             if (count + 1 == limit) break; /* y is where it was: a point that keeps what held there */
-            from = begun ? step(h, careful) : begin(h);
+            from = begun ? step(h, careful, last) : begin(h);
             begun = 1;
+            last = -1;
         } else {
             accept(h);
             begun = 1;
-            if (met(h)) {
+            unsigned long long set = name_of_set(h);
+            if (set != before) memset(h->stuck, 0, (size_t)h->rows);
+            if (set != before && met(h, set)) {
                 if (careful && ++*cycles > 3) return STOPPED;
                 careful = 1;
                 h->seen_count = 0;
             }
-            int leaving = leaving_rows(h, careful);
-            if (!leaving) return OPTIMAL;
+            before = set;
+            int leaving = leaving_rows(h, careful, SETTLED);
+            if (!leaving) return is_optimal(h) ? OPTIMAL : STOPPED;
+            last = leaving == 1 ? h->index[0] : -1;
             from = h->levels;
             for (int i = 0; i < leaving; i++) {
                 from = min_int(from, h->level_of[h->index[i]]);
@@ -224,7 +255,7 @@ static enum Status break_cycle(Hierarchy *h, int limit) {
     double worst = look(h);
     accept(h);
     if (!(worst <= 10.0 * widest)) return STOPPED;
-    return leaving_rows(h, 0) ? STOPPED : OPTIMAL;
+    return leaving_rows(h, 0, SETTLED) || !is_accurate(h) ? STOPPED : OPTIMAL;
 }
 
 /* What is left to do where the search was stopped: the rows of the first level that has inequalities are kept, at the point
@@ -246,7 +277,7 @@ static void keep_first_levels(Hierarchy *h) {
     memcpy(h->y_new, h->y, (size_t)h->n * sizeof(double));
     for (int j = 0; j < h->reflectors; j++)
         reflect_rows(h->V + (size_t)j * h->ld + j, h->tau[j], &h->y_new, 1, j, h->n - j);
-    memcpy(h->w + h->prefix_columns, h->y_new + h->prefix_columns, (size_t)(h->n - h->prefix_columns) * sizeof(double));
+    memcpy(h->w + h->prefix_end, h->y_new + h->prefix_end, (size_t)(h->n - h->prefix_end) * sizeof(double));
     point_of(h);
     guess_active_set(h);
     h->length = sqrt(dot(h->y, h->y, h->n));
@@ -273,7 +304,7 @@ static enum Status solve(Hierarchy *h) {
     if (worst != worst) return UNSOUND;
     if (!(worst > 0.0)) { /* no inequality is in the way */
         accept(h);
-        return OPTIMAL;
+        return is_accurate(h) ? OPTIMAL : STOPPED;
     }
     guess_active_set(h);
     status = search(h, h->max_steps, 0, &cycles);
