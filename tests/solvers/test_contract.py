@@ -9,7 +9,7 @@ import pytest
 
 from tests.solvers.families import equalities, inequalities
 from wbc.errors import WbcError
-from wbc.solvers import Answer, Hierarchy, Level, grade, make_solver, solver_names
+from wbc.solvers import Answer, Hierarchy, Level, Solver, grade, make_solver, solver_names
 
 SOLVERS = solver_names()
 WITH_INEQUALITIES = ["hierarchical-qp", "sequential-qp", "weighted-qp"]
@@ -158,10 +158,10 @@ def test_a_qp_solver_is_only_imported_when_asked_for():
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
-class Steepest:
+class Steepest(Solver):
     """A user's solver, in a page: gradient steps on the sum of all squared violations."""
 
-    def solve(self, levels, *, validate=True):
+    def solve(self, levels, *, validate=True, seconds=np.inf):
         """Solve a hierarchy."""
         began = perf_counter()
         hierarchy = Hierarchy.of(levels, validate)

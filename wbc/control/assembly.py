@@ -168,7 +168,6 @@ class Assembly:
         if X is None:
             return None
         levels = self.levels(parts, X)
-        levels.tentative = seen > 0
         return X, levels
 
     def levels(self, parts: list[Part], X: Array) -> Hierarchy:

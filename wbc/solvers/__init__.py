@@ -1,6 +1,6 @@
 """Solvers of hierarchies: levels of rows ``lower <= A x <= upper`` in, x out. Pure numerics, no robotics.
 
-Every solver has the one method of `Solver`, ``solve(levels) -> Answer``. A module is imported when its solver is first
+Every solver is a `Solver`: ``solve(levels) -> Answer``. A module is imported when its solver is first
 asked for: qpsolvers is not, unless a QP is to be solved.
 """
 
@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 from wbc.errors import unknown_name
 from wbc.lazy import lazy
-from wbc.solvers.answer import Answer, LevelAnswer, Solver, Status, grade
+from wbc.solvers.answer import Answer, LevelAnswer, Status, grade
+from wbc.solvers.base import Solver
 from wbc.solvers.level import Hierarchy, Level
 
 if TYPE_CHECKING:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol, TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
 
 from wbc.arrays import Array, IntArray, SideArray
-from wbc.solvers.level import Hierarchy, LevelLike
+from wbc.solvers.level import Hierarchy
 
 Status: TypeAlias = Literal["optimal", "relaxed", "violated", "iteration-limit", "failed"]
 """How a solve ended.
@@ -60,6 +60,7 @@ class Answer:
         iterations: inner steps (`hierarchical-qp`), QP calls (`sequential-qp`, `weighted-qp`) or levels (`nullspace`).
         time: wall time of the solve [s].
         residual: residual of all rows, level after level, shape (M,); see `LevelAnswer.residual`.
+        reason: why it failed, where an error was the cause.
     """
 
     x: Array
@@ -67,6 +68,7 @@ class Answer:
     iterations: int
     time: float
     residual: Array
+    reason: Exception | None = None
     _starts: Sequence[int] = ()
     _ranks: Sequence[int] = ()
     _side: Sides | None = None
@@ -121,14 +123,6 @@ class Answer:
         return tuple(found)
 
 
-class Solver(Protocol):
-    """What every solver is: one method. A new one needs `Hierarchy.of` at its start and `grade` at its end."""
-
-    def solve(self, levels: Hierarchy | Sequence[LevelLike], *, validate: bool = True) -> Answer:
-        """Solve a hierarchy."""
-        ...
-
-
 def grade(
     hierarchy: Hierarchy,
     x: Array,
@@ -144,6 +138,7 @@ def grade(
     value: Array | None = None,
     size: Array | None = None,
     candidates: Sequence[int] | None = None,
+    reason: Exception | None = None,
 ) -> Answer:
     """Make the answer of an x: residuals, costs and status from the rows themselves, whatever the solver believes.
 
@@ -160,6 +155,7 @@ def grade(
         value: A x, where the solver has it already.
         size: the size of the terms of A x by row, where the solver has it already.
         candidates: the inequality rows that can be violated, where the solver knows; None for all.
+        reason: as in `Answer`.
         ignores_inequalities: a violated inequality is then reported as ``violated``, not as ``relaxed``.
     """
     if value is None:
@@ -179,4 +175,5 @@ def grade(
             violated = bool(candidates) and any(abs(residual[row]) > allowed[row] for row in candidates)
         status = "optimal" if not violated else "violated" if ignores_inequalities else "relaxed"
     weights = None if hierarchy.weights is None else hierarchy.weights.copy()
-    return Answer(x, status, iterations, time, residual, hierarchy.starts.copy(), ranks, side, weights, allowed, pulls)
+    starts = hierarchy.starts.copy()
+    return Answer(x, status, iterations, time, residual, reason, starts, ranks, side, weights, allowed, pulls)

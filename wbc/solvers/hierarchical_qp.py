@@ -10,6 +10,7 @@ import numpy as np
 from wbc.arrays import Array
 from wbc.solvers.active_set import Layout, Search, nearest
 from wbc.solvers.answer import Answer, grade
+from wbc.solvers.base import Solver
 from wbc.solvers.elimination import RANK_TOLERANCE
 from wbc.solvers.level import Hierarchy, LevelLike
 from wbc.solvers.prediction import Predictor
@@ -19,7 +20,7 @@ _WORTH_A_TRY = 0.3
 """How often a guess must have been right lately for an inner step to be spent on it before a prediction."""
 
 
-class HierarchicalQP:
+class HierarchicalQP(Solver):
     """Lexicographic least squares with inequalities on every level, exact to rounding (`active_set`).
 
     What all levels leave free is fixed by least |x|: x is unique, bounded, and continuous in the bounds.
@@ -57,12 +58,15 @@ class HierarchicalQP:
         """Forget the last active set."""
         self._last, self._shape = [], ()
 
-    def solve(self, levels: Hierarchy | Sequence[LevelLike], *, validate: bool = True) -> Answer:
+    def solve(
+        self, levels: Hierarchy | Sequence[LevelLike], *, validate: bool = True, seconds: float = np.inf
+    ) -> Answer:
         """Solve a hierarchy.
 
         Args:
             levels: highest priority first; a `Hierarchy` is taken as it is.
             validate: False trusts tuples of arrays.
+            seconds: how long it may take.
 
         Raises:
             WbcError: a level cannot be used; the message names level and row.
@@ -99,7 +103,7 @@ class HierarchicalQP:
                     candidates=(),
                 )
         search = Search(A, lower, upper, starts, self.rank_tolerance, layout, norms)
-        if not self._search(search, last if trying else [], began + self.deadline, hierarchy.tentative):
+        if not self._search(search, last if trying else [], began + min(self.deadline, seconds), False):
             ranks, taken = [0] * len(hierarchy), perf_counter() - began
             return grade(hierarchy, np.zeros(n), iterations=1, time=taken, ranks=ranks, status="failed")
         if not search.sound:

@@ -58,15 +58,13 @@ class Hierarchy:
         A: rows of all levels, shape (M, n), C order.
         lower, upper: bounds, shape (M,).
         weights: weights of the squared residuals, shape (M,); None for ones.
-        tentative: whoever asks has another way if level 0 can't hold, and does not want it searched for long: a solver
-            that sees that it can't may return any x at once, marked ``failed``.
         norms: norms of the rows of A, shape (M,), from whoever wrote it and knows them; None: whoever needs them
             computes them.
         starts: first row of each level, and M at the end.
         names: names of the levels, for messages.
     """
 
-    __slots__ = ("A", "lower", "names", "norms", "starts", "tentative", "upper", "weights")
+    __slots__ = ("A", "lower", "names", "norms", "starts", "upper", "weights")
 
     def __init__(self, sizes: Sequence[int], unknowns: int, names: Sequence[str] | None = None) -> None:
         """Lay out empty rows: every row is 0 and unbounded.
@@ -83,7 +81,6 @@ class Hierarchy:
         self.upper: Array = np.full(rows, np.inf)
         self.weights: Array | None = None
         self.norms: Array | None = None
-        self.tentative = False
         self.names: list[str] = list(names) if names is not None else [""] * len(sizes)
 
     @staticmethod
@@ -136,7 +133,6 @@ class Hierarchy:
         laid.upper = np.concatenate([block[2] for block in blocks])
         laid.names = names
         laid.weights = laid.norms = None
-        laid.tentative = False
         if any(block[3] is not None for block in blocks):
             laid.weights = np.concatenate([np.ones(len(b[0])) if b[3] is None else b[3] for b in blocks])
         return laid

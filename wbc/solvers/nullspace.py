@@ -11,19 +11,17 @@ from scipy.linalg import lapack
 from wbc.arrays import Array, IntArray
 from wbc.errors import WbcError
 from wbc.solvers.answer import Answer, grade
+from wbc.solvers.base import Solver
 from wbc.solvers.elimination import RANK_TOLERANCE, eliminate
 from wbc.solvers.level import Hierarchy, LevelLike
 
 
-class NullSpace:
+class NullSpace(Solver, ignores_inequalities=True):
     """Strict priorities between equalities, ETH (3.104)–(3.107): ``x ← x + N_k (A_k N_k)⁺ (b_k - A_k x)``.
 
     Inequalities are ignored: where x violates one the status is ``violated`` and `LevelAnswer.violated` names the rows.
     What all levels leave free is zero: x is the solution of least norm.
     """
-
-    ignores_inequalities = True
-    """Whether it solves equations only."""
 
     def __init__(self, damping: float = 0.0, rank_tolerance: float = RANK_TOLERANCE) -> None:
         """Make a solver.
@@ -37,12 +35,15 @@ class NullSpace:
             raise WbcError(f"damping is {damping!r}, expected a number from 0 up")
         self.damping, self.rank_tolerance = float(damping), rank_tolerance
 
-    def solve(self, levels: Hierarchy | Sequence[LevelLike], *, validate: bool = True) -> Answer:
+    def solve(
+        self, levels: Hierarchy | Sequence[LevelLike], *, validate: bool = True, seconds: float = np.inf
+    ) -> Answer:
         """Solve the equalities of a hierarchy.
 
         Args:
             levels: highest priority first; a `Hierarchy` is taken as it is.
             validate: False trusts tuples of arrays.
+            seconds: how long it may take.
 
         Raises:
             WbcError: a level cannot be used; the message names level and row.

@@ -10,24 +10,19 @@ import numpy as np
 from wbc.arrays import Array, ArrayLike
 from wbc.errors import WbcError
 from wbc.solvers.answer import Answer, grade
+from wbc.solvers.base import Solver
 from wbc.solvers.elimination import RANK_TOLERANCE
 from wbc.solvers.level import Hierarchy, LevelLike
 from wbc.solvers.nullspace import cascade
 
 
-class OperationalSpace:
+class OperationalSpace(Solver, ignores_inequalities=True, dynamically_consistent=True):
     """Equalities in order of priority, then ``min |F x - d|²`` over what they leave free.
 
     With x = τ and ``Fᵀ F = M⁻¹`` this is ``min τᵀ M⁻¹ τ``: for one task ``J M⁻¹ τ = ẇ* + J M⁻¹ (b + g) - J̇ q̇`` of a
     fixed-base robot the answer is ``τ = Jᵀ (Λ ẇ* + μ + p)``, ETH (3.90), without Λ ever being formed. What the metric
     does not see either is fixed by least |x|. Inequalities are ignored, as in `NullSpace`.
     """
-
-    ignores_inequalities = True
-    """Whether it solves equations only."""
-
-    dynamically_consistent = True
-    """Whether what is left free is to be fixed by least torque in the metric of the inverse mass matrix."""
 
     def __init__(
         self,
@@ -71,7 +66,9 @@ class OperationalSpace:
             raise WbcError(f"factor has shape {self._factor.shape}, expected a finite matrix (rows, unknowns)")
         self._target = None if target is None else np.array(target, dtype=float)
 
-    def solve(self, levels: Hierarchy | Sequence[LevelLike], *, validate: bool = True) -> Answer:
+    def solve(
+        self, levels: Hierarchy | Sequence[LevelLike], *, validate: bool = True, seconds: float = np.inf
+    ) -> Answer:
         """Solve the equalities of a hierarchy; arguments and errors as in `NullSpace.solve`."""
         began = perf_counter()
         hierarchy = Hierarchy.of(levels, validate)

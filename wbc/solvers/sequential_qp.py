@@ -11,6 +11,7 @@ from scipy.linalg import lapack
 from wbc.arrays import Array, IntArray, MaskArray
 from wbc.solvers.active_set import Search, nearest
 from wbc.solvers.answer import Answer, Sides, Status, grade
+from wbc.solvers.base import Solver
 from wbc.solvers.elimination import RANK_TOLERANCE, eliminate
 from wbc.solvers.level import Hierarchy, LevelLike
 from wbc.solvers.quadratic import QuadraticProgram
@@ -34,7 +35,7 @@ _ROUNDS = 8
 """So often at most a level is solved again from where the last round arrived."""
 
 
-class SequentialQP:
+class SequentialQP(Solver):
     """Strict priorities by one QP a level, ETH (3.108), inequalities on every level.
 
     Equalities never see the QP: they are eliminated exactly by an orthonormal basis (`elimination`), and a hierarchy of
@@ -57,12 +58,15 @@ class SequentialQP:
         self.qp, self.rank_tolerance = qp, rank_tolerance
         self._quadratic = QuadraticProgram(qp)
 
-    def solve(self, levels: Hierarchy | Sequence[LevelLike], *, validate: bool = True) -> Answer:
+    def solve(
+        self, levels: Hierarchy | Sequence[LevelLike], *, validate: bool = True, seconds: float = np.inf
+    ) -> Answer:
         """Solve a hierarchy.
 
         Args:
             levels: highest priority first; a `Hierarchy` is taken as it is.
             validate: False trusts tuples of arrays.
+            seconds: how long it may take.
 
         Raises:
             WbcError: a level cannot be used; the message names level and row.

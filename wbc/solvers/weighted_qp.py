@@ -11,6 +11,7 @@ from scipy.linalg import lapack
 from wbc.arrays import Array
 from wbc.errors import WbcError
 from wbc.solvers.answer import Answer, Sides, grade
+from wbc.solvers.base import Solver
 from wbc.solvers.elimination import RANK_TOLERANCE, eliminate
 from wbc.solvers.level import Hierarchy, LevelLike
 from wbc.solvers.quadratic import QuadraticProgram
@@ -24,7 +25,7 @@ _LEAST_CURVATURE = 1e-13
 """The same, relative to the curvature of the rest."""
 
 
-class WeightedQP:
+class WeightedQP(Solver, trades_priorities=True):
     """Soft priorities: ``min Σ_k ratio^(1-k) |r_k|²`` over the levels k ≥ 1, such that level 0 stays as good as it can
     be.
 
@@ -32,9 +33,6 @@ class WeightedQP:
     0 is exact: its equalities are eliminated, its inequalities are constraints, and where it cannot be met at all it is
     solved by itself first.
     """
-
-    trades_priorities = True
-    """Whether a lower level may move a higher one."""
 
     def __init__(self, ratio: float = 1e3, qp: str = "daqp", rank_tolerance: float = RANK_TOLERANCE) -> None:
         """Make a solver.
@@ -54,12 +52,15 @@ class WeightedQP:
         self._plain: tuple[list[int], bytes, bool] = ([], b"", False)
         self._weights_of: tuple[list[int], Array, Array] = ([], np.zeros(0), np.zeros(0))
 
-    def solve(self, levels: Hierarchy | Sequence[LevelLike], *, validate: bool = True) -> Answer:
+    def solve(
+        self, levels: Hierarchy | Sequence[LevelLike], *, validate: bool = True, seconds: float = np.inf
+    ) -> Answer:
         """Solve a hierarchy.
 
         Args:
             levels: highest priority first; a `Hierarchy` is taken as it is.
             validate: False trusts tuples of arrays.
+            seconds: how long it may take.
 
         Raises:
             WbcError: a level cannot be used; the message names level and row.
@@ -77,11 +78,6 @@ class WeightedQP:
             answer = self._bounded(hierarchy, *programme, began)
             if answer is not None:
                 return answer
-        if hierarchy.tentative and programme is not None:
-            ranks, taken = [0] * len(hierarchy), perf_counter() - began
-            return grade(
-                hierarchy, np.zeros(hierarchy.A.shape[1]), iterations=1, time=taken, ranks=ranks, status="failed"
-            )
         merged = self._merged(hierarchy)
         rank = 0
         calls, failed = 1, False
