@@ -126,9 +126,9 @@ class NumpyDynamics(Dynamics):
         bias[:3] = B[place.handle][:3, :3] @ self._arm(place) + B[place.handle][:3, 3]
         return bias
 
-    def points(self, frames: tuple[str, ...]) -> tuple[Array, Array, Array]:
-        """See `Dynamics`; all frames at once."""
-        places = self._find_all(frames)
+    def _points(self, places: list[Place]) -> tuple[Array, Array, Array]:
+        if not places:
+            return super()._points(places)
         parts = [place.handle for place in places]
         W, offsets = self._world[parts], np.array([place.pose[:3, 3] for place in places])
         positions = (W[:, :3, :3] @ offsets[:, :, None])[:, :, 0] + W[:, :3, 3]
