@@ -11,6 +11,8 @@ import numpy as np
 import pytest
 
 import wbc
+import wbc.dynamics.numpy
+import wbc.dynamics.pinocchio
 import wbc.model.space
 from tests.dynamics.test_joint_kinds import some_tree
 from tests.dynamics.test_small_robots import PENDULUM
@@ -20,7 +22,7 @@ from wbc.dynamics import Dynamics
 from wbc.model import ConfigurationSpace, Model
 
 needs_kernel = pytest.mark.skipif(kernel is None, reason="the kernel is not built, or off")
-COMPILED = ("pinocchio",)
+COMPILED = ("numpy", "pinocchio")
 WHOLE = ("mass_matrix", "bias", "passive_force", "gravity_force", "com", "com_velocity", "com_jacobian", "com_bias")
 WHOLE += ("momentum", "momentum_matrix", "momentum_bias")
 OF_FRAME = ("pose", "twist", "jacobian", "jacobian_bias", "jacobian_derivative")
@@ -30,10 +32,8 @@ CLOSE = 1e-10  # relative to the largest entry
 
 def in_python(model: Model, backend: str, monkeypatch) -> Dynamics:
     """The robot without the kernel."""
-    import wbc.dynamics.pinocchio
-
     with monkeypatch.context() as patch:
-        for module in (wbc.model.space, wbc.dynamics.pinocchio):
+        for module in (wbc.model.space, wbc.dynamics.numpy, wbc.dynamics.pinocchio):
             patch.setattr(module, "kernel", None)
         return wbc.load(model, backend)
 
