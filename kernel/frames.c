@@ -64,11 +64,12 @@ static void read_vector(const View *view, double out[3]) {
 
 /* --- frames -------------------------------------------------------------------------------------------------- */
 
-enum { POSITION, ROTATION, LINEAR, ANGULAR, LINEAR_RATE, ANGULAR_RATE, VIEWS };
+enum { POSITION, ROTATION, LINEAR, ANGULAR, LINEAR_RATE, ANGULAR_RATE, ORIGIN, VIEWS };
 
 static const char *const NAMES[VIEWS] = {
     "the position of a node",          "the rotation of a node",           "the linear velocity of a node",
     "the angular velocity of a node",  "the linear acceleration of a node", "the angular acceleration of a node",
+    "the origin of a node's twists",
 };
 
 typedef struct {
@@ -82,8 +83,8 @@ typedef struct {
 typedef struct {
     PyObject_HEAD
     PyObject *owner; /* of the memory that is read */
-    View J, origin;
-    int local; /* whether velocities and accelerations are in the node's axes at its origin; else in J's */
+    View J;
+    int local; /* whether velocities and accelerations are in the node's own axes, there; else as J's columns are */
     Py_ssize_t nv, count;
     Frame *frames;
 } Frames;
@@ -117,7 +118,7 @@ static void frame_motion(const Frames *self, const Frame *frame, Motion *motion)
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++) W[3 * i + j] = view_at(&frame->node[ROTATION], i, j);
     read_vector(&frame->node[POSITION], at);
-    read_vector(&self->origin, origin);
+    read_vector(&frame->node[ORIGIN], origin);
     read_vector(&frame->node[LINEAR], v);
     read_vector(&frame->node[ANGULAR], w);
     read_vector(&frame->node[LINEAR_RATE], a);
@@ -265,7 +266,6 @@ static void frames_dealloc(PyObject *object) {
     }
     PyMem_Free(self->frames);
     view_release(&self->J);
-    view_release(&self->origin);
     Py_XDECREF(self->owner);
     freefunc release = (freefunc)PyType_GetSlot(type, Py_tp_free);
     release(object);
@@ -273,32 +273,30 @@ static void frames_dealloc(PyObject *object) {
 }
 
 PyDoc_STRVAR(frames_doc,
-             "Frames(owner, J, origin, local, frames)\n--\n\n"
+             "Frames(owner, J, local, frames)\n--\n\n"
              "Reads how frames move out of a backend's memory.\n\n"
              "owner: kept alive as long as this is.\n"
-             "J: the twists that a unit of each velocity gives, about `origin`, world axes, shape (6, nv).\n"
-             "origin: shape (3,).\n"
+             "J: the twists that a unit of each velocity gives, about a node's `origin`, world axes, shape (6, nv).\n"
              "local: whether the nodes' twists and their rates are in their own axes at their own origins; else they\n"
              "are in the world's axes at `origin`. Rates are spatial accelerations for v̇ = 0.\n"
              "frames: a tuple of (pose in the node, columns of J, node); a node is None, where nothing moves it, or\n"
-             "(position, rotation, linear and angular velocity, linear and angular acceleration).");
+             "(position, rotation, linear and angular velocity, linear and angular acceleration, origin).");
 
 static PyObject *frames_new(PyTypeObject *type, PyObject *arguments, PyObject *keywords) {
-    PyObject *owner, *J, *origin, *frames;
+    PyObject *owner, *J, *frames;
     int local;
     if (keywords != NULL && PyDict_Size(keywords) != 0) {
         PyErr_SetString(PyExc_TypeError, "Frames takes no arguments by keyword");
         return NULL;
     }
-    if (!PyArg_ParseTuple(arguments, "OOOpO!", &owner, &J, &origin, &local, &PyTuple_Type, &frames)) return NULL;
+    if (!PyArg_ParseTuple(arguments, "OOpO!", &owner, &J, &local, &PyTuple_Type, &frames)) return NULL;
     allocfunc allocate = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
     Frames *self = (Frames *)allocate(type, 0); /* all zero */
     if (self == NULL) return NULL;
     Py_INCREF(owner);
     self->owner = owner;
     self->local = local;
-    if (view_take(&self->J, J, "J", 0) < 0 || view_take_shaped(&self->origin, origin, "the origin", 3, 1) < 0)
-        goto failed;
+    if (view_take(&self->J, J, "J", 0) < 0) goto failed;
     if (self->J.rows != 6 || self->J.buffer.ndim != 2) {
         PyErr_SetString(PyExc_ValueError, "J must have six rows");
         goto failed;

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import wbc
+import wbc.dynamics.mujoco
 import wbc.dynamics.numpy
 import wbc.dynamics.pinocchio
 import wbc.model.space
@@ -22,7 +23,7 @@ from wbc.dynamics import Dynamics
 from wbc.model import ConfigurationSpace, Model
 
 needs_kernel = pytest.mark.skipif(kernel is None, reason="the kernel is not built, or off")
-COMPILED = ("numpy", "pinocchio")
+COMPILED = ("numpy", "pinocchio", "mujoco")
 WHOLE = ("mass_matrix", "bias", "passive_force", "gravity_force", "com", "com_velocity", "com_jacobian", "com_bias")
 WHOLE += ("momentum", "momentum_matrix", "momentum_bias")
 OF_FRAME = ("pose", "twist", "jacobian", "jacobian_bias", "jacobian_derivative")
@@ -33,7 +34,7 @@ CLOSE = 1e-10  # relative to the largest entry
 def in_python(model: Model, backend: str, monkeypatch) -> Dynamics:
     """The robot without the kernel."""
     with monkeypatch.context() as patch:
-        for module in (wbc.model.space, wbc.dynamics.numpy, wbc.dynamics.pinocchio):
+        for module in (wbc.model.space, wbc.dynamics.numpy, wbc.dynamics.pinocchio, wbc.dynamics.mujoco):
             patch.setattr(module, "kernel", None)
         return wbc.load(model, backend)
 
@@ -113,7 +114,7 @@ def test_the_motion_of_frames_is_that_of_each(backend: str) -> None:
     with pytest.raises(wbc.WbcError, match="call update"):
         robot.frames_motion(frames)
     with pytest.raises(wbc.WbcError, match="call update"):
-        robot.points(frames)
+        robot.points((*frames, "world"))
     robot.update(robot.random(rng), rng.normal(size=robot.nv))
     motion = robot.frames_motion(frames)
     assert robot.frames_motion(frames) is motion
@@ -129,6 +130,7 @@ def test_the_motion_of_frames_is_that_of_each(backend: str) -> None:
     for before, after, of_twin in zip(kept, motion, twin.frames_motion(frames), strict=True):
         assert np.array_equal(before, after)
         assert np.array_equal(before, of_twin)
+    assert np.array_equal(robot.pose("world"), np.eye(4))
     none = robot.frames_motion(())
     assert [array.shape for array in none] == [(0, 4, 4), (0, robot.nv), (0,), (0,)]
     with pytest.raises(wbc.WbcError, match="no frame 'bse'"):
@@ -161,11 +163,11 @@ def test_a_state_is_checked_alike_with_and_without_the_kernel(name: str, monkeyp
 
 def frames_of(**changes) -> object:
     """A reader of one frame of two velocities; the changes make it wrong."""
-    vectors = [np.zeros(3), np.eye(3), *(np.zeros(3) for _ in range(4))]
-    given = {"J": np.zeros((6, 2)), "origin": np.zeros(3), "pose": np.eye(4), "columns": (0, 1), "node": tuple(vectors)}
+    vectors = [np.zeros(3), np.eye(3), *(np.zeros(3) for _ in range(5))]
+    given = {"J": np.zeros((6, 2)), "pose": np.eye(4), "columns": (0, 1), "node": tuple(vectors)}
     given |= changes
     frame = given.get("frame", (given["pose"], given["columns"], given["node"]))
-    return kernel.Frames(None, given["J"], given["origin"], True, (frame,))
+    return kernel.Frames(None, given["J"], True, (frame,))
 
 
 @needs_kernel
@@ -176,7 +178,6 @@ def frames_of(**changes) -> object:
         {"J": np.zeros(6)},
         {"J": np.zeros((6, 2), dtype=np.float32)},
         {"J": None},
-        {"origin": np.zeros(2)},
         {"pose": np.eye(3)},
         {"columns": (0, 2)},
         {"columns": (-1,)},
@@ -184,7 +185,7 @@ def frames_of(**changes) -> object:
         {"columns": [0]},
         {"columns": (10**30,)},
         {"node": (np.zeros(3),)},
-        {"node": (np.zeros(3), np.eye(2), *(np.zeros(3) for _ in range(4)))},
+        {"node": (np.zeros(3), np.eye(2), *(np.zeros(3) for _ in range(5)))},
         {"node": 3},
         {"frame": 3},
         {"frame": (np.eye(4),)},
@@ -231,3 +232,64 @@ def test_outputs_of_another_size_are_refused() -> None:
 def test_the_kernel_can_be_switched_off() -> None:
     program = "import wbc.compiled; assert wbc.compiled.kernel is None"
     subprocess.run([sys.executable, "-c", program], env={**os.environ, "WBC_KERNEL": "off"}, check=True)
+
+
+def tree_of(**changes) -> object:
+    """A tree of one slider; the changes make it wrong."""
+    zero, eye = np.zeros(3), np.eye(3)
+    node = {"parent": 0, "kind": 1, "R": eye, "p": zero, "axis": zero, "q": 0, "v": 0, "mass": 1.0, "com": zero}
+    node |= {"inertia": eye} | {key: value for key, value in changes.items() if key in (*node, "inertia")}
+    whole = {"nodes": (tuple(node.values()),), "armature": np.zeros(1), "gravity": zero, "passive": None}
+    whole |= {"motion": np.zeros((2, 24)), "screws": np.zeros((1, 6)), "origin": np.zeros(3)}
+    whole |= {key: value for key, value in changes.items() if key in whole}
+    return kernel.Tree(1, 1, *whole.values())
+
+
+@needs_kernel
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"parent": 1},
+        {"parent": -1},
+        {"kind": 4},
+        {"kind": 2},
+        {"q": 1},
+        {"v": -1},
+        {"mass": "x"},
+        {"inertia": np.eye(2)},
+        {"nodes": (3,)},
+        {"nodes": [()]},
+        {"armature": np.zeros(2)},
+        {"gravity": np.zeros(2)},
+        {"passive": (np.zeros(1), np.zeros(2), 0.01, ())},
+        {"passive": (np.zeros(1), np.zeros(1), 0.01, (3,))},
+        {"motion": np.zeros((1, 24))},
+        {"motion": np.zeros((2, 24), order="F")},
+        {"screws": np.zeros((6, 1))},
+        {"origin": np.zeros(2)},
+    ],
+    ids=str,
+)
+def test_trees_that_are_none_are_refused(changes) -> None:
+    with pytest.raises((TypeError, ValueError, IndexError)):
+        tree_of(**changes)
+
+
+@needs_kernel
+def test_a_tree_says_what_is_missing() -> None:
+    tree, one, block = tree_of(), np.zeros(1), np.zeros(1 + 4 + 6)
+    for call in (lambda: tree.read(one, one, block), lambda: tree.momentum(np.zeros(12))):
+        with pytest.raises(RuntimeError, match="no state yet"):
+            call()
+    tree.update(one, one)
+    tree.read(one, one, block)
+    for call in (
+        lambda: tree.update(one),
+        lambda: tree.update(np.zeros(2), one),
+        lambda: tree.update(one, np.zeros(2)),
+        lambda: tree.read(one, one, np.zeros(12)),
+        lambda: tree.read(one, one),
+        lambda: tree.momentum(block),
+    ):
+        with pytest.raises((TypeError, ValueError)):
+            call()

@@ -163,7 +163,6 @@ class Dynamics(Backend):
             Position, m, shape (3 n,); J, shape (3 n, nv); J̇v, shape (3 n,); world axes, frame after frame. Not shared.
         """
         chosen = self._sets.get(frames) or self._set(frames)
-        self._check_updated("points")
         return self._points(chosen.places) if chosen.reader is None else chosen.points()
 
     def _points(self, places: list[Place]) -> tuple[Array, Array, Array]:
@@ -185,7 +184,6 @@ class Dynamics(Backend):
         found = self._motions.get(frames)
         if found is None:
             chosen = self._sets.get(frames) or self._set(frames)
-            self._check_updated("the motion of frames")
             found = self._motions[frames] = self._motion_in_python(frames) if chosen.reader is None else chosen.motion()
         return found
 
@@ -205,6 +203,7 @@ class Dynamics(Backend):
     def _set(self, frames: tuple[str, ...]) -> FrameSet:
         """Several frames, remembered by their tuple."""
         places = [self._find(frame) for frame in frames]
+        self._check_updated("frames")
         chosen = self._sets[frames] = FrameSet(frames, places, self._reader(places), self.nv)
         return chosen
 

@@ -283,7 +283,7 @@ class _Compiled:
         """What reads how frames move."""
         assert kernel is not None
         frames = tuple((np.ascontiguousarray(place.pose), *self._node(place.node)) for place in places)
-        return kernel.Frames(None, self._screws.T, self._origin, False, frames)
+        return kernel.Frames(None, self._screws.T, False, frames)
 
     def _node(self, node: int) -> tuple[tuple[int, ...], tuple[Array, ...] | None]:
         """The velocities that move a node, and where its motion is written; None where nothing moves it."""
@@ -295,7 +295,8 @@ class _Compiled:
         if node == 0:
             return (), None
         row = self._motion[node]
-        return tuple(columns), (row[9:12], row[:9].reshape(3, 3), row[12:15], row[15:18], row[18:21], row[21:])
+        motion = row[9:12], row[:9].reshape(3, 3), row[12:15], row[15:18], row[18:21], row[21:]
+        return tuple(columns), (*motion, self._origin)
 
     def momentum(self) -> dict[str, Array]:
         """The momentum's matrix and bias."""

@@ -122,7 +122,7 @@ class PinocchioDynamics(Dynamics):
         if kernel is None or not self._has_readers:
             return None
         frames = tuple((np.ascontiguousarray(place.pose), *self._node(place.node)) for place in places)
-        return kernel.Frames(self._data, self._terms.J, np.zeros(3), True, frames)
+        return kernel.Frames(self._data, self._terms.J, True, frames)
 
     def _terms_reader(self) -> Any:  # noqa: ANN401
         if kernel is None or not self._has_readers or not self.mass:
@@ -142,8 +142,8 @@ class PinocchioDynamics(Dynamics):
             columns += range(nodes[above].v_index, nodes[above].v_index + nodes[above].nv)
             above = nodes[above].parent
         placement, velocity, rate = self._data.oMi[node], self._data.v[node], self._data.a[node]
-        memory = placement.translation, placement.rotation
-        return tuple(columns), (*memory, velocity.linear, velocity.angular, rate.linear, rate.angular)
+        motion = velocity.linear, velocity.angular, rate.linear, rate.angular
+        return tuple(columns), (placement.translation, placement.rotation, *motion, np.zeros(3))
 
     def _compiled(self, name: str) -> Array | None:
         """M, h, or something of the centre of mass by the kernel, which reads all of them at once."""
