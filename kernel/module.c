@@ -1,10 +1,19 @@
 /* The compiled kernel as a Python module. Limited ABI: one build serves every Python from 3.11 on. */
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+
+#include "frames.h"
 #include "plan.h"
+#include "terms.h"
+#include "tree.h"
 
 static struct PyModuleDef module = {PyModuleDef_HEAD_INIT, .m_name = "_kernel", .m_size = -1};
 
 PyMODINIT_FUNC PyInit__kernel(void) {
+    static int (*const parts[])(PyObject *) = {plan_register, tick_plan_register, frames_register, terms_register,
+                                               tree_register};
     PyObject *made = PyModule_Create(&module);
-    if (made && (plan_register(made) < 0 || tick_plan_register(made) < 0)) Py_CLEAR(made);
+    for (size_t i = 0; made && i < sizeof parts / sizeof *parts; i++)
+        if (parts[i](made) < 0) Py_CLEAR(made);
     return made;
 }

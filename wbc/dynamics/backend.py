@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -36,6 +36,68 @@ class Place:
     handle: Any = None
 
 
+class FramesMotion(NamedTuple):
+    """How several frames move, one after another, in the world's axes. Read-only.
+
+    Attributes:
+        poses: shape (n, 4, 4).
+        jacobian: mixed Jacobians, shape (6 n, nv).
+        bias: their J̇v, shape (6 n,).
+        velocity: twists, shape (6 n,).
+    """
+
+    poses: Array
+    jacobian: Array
+    bias: Array
+    velocity: Array
+
+
+OneMotion: TypeAlias = tuple[Array, Array, Array, Array]
+"""Pose, Jacobian, bias and velocity of one frame."""
+
+
+class FrameSet:
+    """Several frames that are asked for together: what never changes about them.
+
+    Args:
+        frames: their names.
+        places: where they are.
+        reader: `wbc._kernel.Frames` for them; None: they are computed in Python.
+        nv: number of velocities.
+
+    Attributes:
+        places: where they are.
+        reader: what computes them all in one call.
+        where: by name, which of them a frame is, and its rows among six for each.
+        motion_size, point_size: how many numbers the reader writes.
+    """
+
+    def __init__(self, frames: tuple[str, ...], places: list[Place], reader: Any, nv: int) -> None:  # noqa: ANN401
+        self.places, self.reader = places, reader
+        self.where = {frame: (number, slice(6 * number, 6 * number + 6)) for number, frame in enumerate(frames)}
+        count = len(places)
+        self._shapes = (count, 4, 4), (6 * count, nv), (3 * count, nv)
+        self.motion_size, self.point_size = count * (6 * nv + 28), count * (3 * nv + 6)
+        self._motion_ends = [count * width for width in (6 * nv, 6 * nv + 16, 6 * nv + 22)]
+        self._point_ends = [count * width for width in (3 * nv, 3 * nv + 3)]
+
+    def motion(self) -> FramesMotion:
+        """What the reader finds now, in fresh memory."""
+        block: Array = np.empty(self.motion_size)
+        self.reader.motion(block)
+        block.setflags(write=False)
+        i, j, k = self._motion_ends
+        poses, J, _ = self._shapes
+        return FramesMotion(block[i:j].reshape(poses), block[:i].reshape(J), block[j:k], block[k:])
+
+    def points(self) -> tuple[Array, Array, Array]:
+        """What the reader finds now about the frames' origins, in fresh memory."""
+        block: Array = np.empty(self.point_size)
+        self.reader.points(block)
+        i, j = self._point_ends
+        return block[i:j], block[:i].reshape(self._shapes[2]), block[j:]
+
+
 class Backend(ABC):
     """A robot in a state, and the hooks by which a backend computes what `Dynamics` gives its users.
 
@@ -58,11 +120,13 @@ class Backend(ABC):
         self._space = ConfigurationSpace(model)
         self._added: dict[str, tuple[int, Array]] = {}
         self._places: dict[str, Place] = {}
-        self._sets: dict[tuple[str, ...], list[Place]] = {}
+        self._sets: dict[tuple[str, ...], FrameSet] = {}
         self._passive = PassiveForces(model)
         self._q = self._space.neutral()
         self._v = np.zeros(self.nv)
         self._known: dict[str, Array] = {}
+        self._motions: dict[tuple[str, ...], FramesMotion] = {}
+        self._moved: dict[str, OneMotion] = {}
         self.updates = 0
         self._spare: Any = None
 
@@ -120,6 +184,34 @@ class Backend(ABC):
     def _fork(self) -> Any:  # noqa: ANN401  a robot of the subclass itself
         """A second robot of the same backend, sharing nothing that changes."""
 
+    _has_readers = False
+    """Whether `_reader` gives what computes several frames at once."""
+
+    def _reader(self, places: list[Place]) -> Any:  # noqa: ANN401  a type of the kernel
+        """A `wbc._kernel.Frames` that finds how frames move in the present state; None: there is none."""
+        return None
+
+    def _whole(self, terms: Any) -> dict[str, Array]:  # noqa: ANN401  a type of the kernel
+        """M, h and the motion of the centre of mass as the kernel writes them in one call, read-only."""
+        nv = self.nv
+        block = np.empty(nv * (nv + 4) + 6)
+        terms.read(self._q, self._v, block)
+        block.setflags(write=False)
+        i = nv * nv
+        j = i + nv
+        k = j + 3 * nv
+        return {
+            "mass_matrix": block[:i].reshape(nv, nv),
+            "bias": block[i:j],
+            "com_jacobian": block[j:k].reshape(3, nv),
+            "com": block[k : k + 3],
+            "com_bias": block[k + 3 :],
+        }
+
+    def _bias(self) -> Array:
+        """The bias h, shape (nv,); a backend may have it more cheaply."""
+        return self._nonlinear() - self._get("passive_force", lambda: self._passive_force(self._q, self._v))
+
     def _passive_force(self, q: Array, v: Array) -> Array:
         """Forces of the joints by themselves in a state: the present one, or that of the last `_inverse_dynamics`."""
         return self._passive.force(q, v)
@@ -137,21 +229,21 @@ class Backend(ABC):
             q: configuration, shape (nq,).
             v: velocity, shape (nv,); None: at rest.
         """
-        checked = self._space.configuration(q)
-        velocity = np.zeros(self.nv) if v is None else self._space.velocity(v)
-        self._known = {}
-        checked.setflags(write=False)  # not writeable; in half the time of the flag by its name
-        velocity.setflags(write=False)
+        checked, velocity = self._space.state(q, v)
+        self._known, self._moved, self._motions = {}, {}, {}
         self._q, self._v = checked, velocity
         self._update(checked, velocity)
         self.updates += 1
+
+    def _check_updated(self, name: str) -> None:
+        if not self.updates:
+            raise WbcError(f"{self.model.name!r} has no state yet: call update(q, v) before asking for {name}")
 
     def _get(self, name: str, compute: Callable[[], Array]) -> Array:
         """A quantity of this state: computed at the first call, read-only from then on."""
         found = self._known.get(name)
         if found is None:
-            if not self.updates:
-                raise WbcError(f"{self.model.name!r} has no state yet: call update(q, v) before asking for {name}")
+            self._check_updated(name)
             found = compute()
             found.setflags(write=False)
             self._known[name] = found

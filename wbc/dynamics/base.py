@@ -9,7 +9,7 @@ import numpy as np
 import scipy.linalg
 
 from wbc.arrays import Array, ArrayLike, IntArray
-from wbc.dynamics.backend import Backend, Place
+from wbc.dynamics.backend import Backend, FrameSet, FramesMotion, OneMotion, Place
 from wbc.errors import WbcError, show, unknown_name
 from wbc.geometry import so3
 from wbc.model.parts import Limits, is_transform
@@ -86,11 +86,17 @@ class Dynamics(Backend):
 
     def pose(self, frame: str) -> Array:
         """The pose of a frame in the world, a homogeneous transform of shape (4, 4)."""
+        moved = self._of_frame(frame)
+        if moved is not None:
+            return moved[0]
         place = self._find(frame)
         return self._get(f"pose of {frame}", lambda: self._pose(place))
 
     def twist(self, frame: str) -> Array:
         """The velocity of a frame: linear of its origin, then angular, world axes, m/s and rad/s, shape (6,)."""
+        moved = self._of_frame(frame)
+        if moved is not None:
+            return moved[3]
         return self._get(f"twist of {frame}", lambda: self.jacobian(frame) @ self._v)
 
     def jacobian(self, frame: str, representation: Representation = "mixed") -> Array:
@@ -104,8 +110,12 @@ class Dynamics(Backend):
         Returns:
             Shape (6, nv), linear rows first.
         """
-        place = self._find(frame)
-        mixed = self._get(f"Jacobian of {frame}", lambda: self._jacobian(place))
+        moved = self._of_frame(frame)
+        if moved is None:
+            place = self._find(frame)
+            mixed = self._get(f"Jacobian of {frame}", lambda: self._jacobian(place))
+        else:
+            mixed = moved[1]
         if representation == "mixed":
             return mixed
         return self._get(
@@ -120,6 +130,9 @@ class Dynamics(Backend):
         Returns:
             Shape (6,), m/s² and rad/s².
         """
+        moved = self._of_frame(frame)
+        if moved is not None:
+            return moved[2]
         place = self._find(frame)
         return self._get(f"Jacobian bias of {frame}", lambda: self._jacobian_bias(place))
 
@@ -149,17 +162,69 @@ class Dynamics(Backend):
         Returns:
             Position, m, shape (3 n,); J, shape (3 n, nv); J̇v, shape (3 n,); world axes, frame after frame. Not shared.
         """
-        if not frames:
+        chosen = self._sets.get(frames) or self._set(frames)
+        return self._points(chosen.places) if chosen.reader is None else chosen.points()
+
+    def _points(self, places: list[Place]) -> tuple[Array, Array, Array]:
+        """What `points` gives; a backend may have it more cheaply."""
+        if not places:
             return np.zeros(0), np.zeros((0, self.nv)), np.zeros(0)
-        J, position, bias = zip(*[self._point(place) for place in self._find_all(frames)], strict=True)
+        J, position, bias = zip(*[self._point(place) for place in places], strict=True)
         return np.concatenate(position), np.concatenate(J), np.concatenate(bias)
 
-    def _find_all(self, frames: tuple[str, ...]) -> list[Place]:
-        """Where several frames are, remembered by their tuple."""
-        places = self._sets.get(frames)
-        if places is None:
-            places = self._sets[frames] = [self._find(frame) for frame in frames]
-        return places
+    def frames_motion(self, frames: tuple[str, ...]) -> FramesMotion:
+        """Poses, Jacobians, biases and velocities of several frames, in one call.
+
+        With the compiled kernel it costs little more than one of them. What `pose`, `twist`, `jacobian` and
+        `jacobian_bias` say about these frames in the same state is then taken from it.
+
+        Args:
+            frames: their names.
+        """
+        found = self._motions.get(frames)
+        if found is None:
+            chosen = self._sets.get(frames) or self._set(frames)
+            found = self._motions[frames] = self._motion_in_python(frames) if chosen.reader is None else chosen.motion()
+        return found
+
+    def _motion_in_python(self, frames: tuple[str, ...]) -> FramesMotion:
+        """What `frames_motion` gives, without the kernel."""
+        count = len(frames)
+        found = FramesMotion(
+            np.array([self.pose(frame) for frame in frames]).reshape(count, 4, 4),
+            np.array([self.jacobian(frame) for frame in frames]).reshape(6 * count, self.nv),
+            np.array([self.jacobian_bias(frame) for frame in frames]).reshape(6 * count),
+            np.array([self.twist(frame) for frame in frames]).reshape(6 * count),
+        )
+        for array in found:
+            array.setflags(write=False)
+        return found
+
+    def _set(self, frames: tuple[str, ...]) -> FrameSet:
+        """Several frames, remembered by their tuple."""
+        places = [self._find(frame) for frame in frames]
+        self._check_updated("frames")
+        chosen = self._sets[frames] = FrameSet(frames, places, self._reader(places), self.nv)
+        return chosen
+
+    def _of_frame(self, frame: str) -> OneMotion | None:
+        """How a frame moves, out of a set that was computed; None where there is no kernel to compute sets."""
+        if not self._has_readers:
+            return None
+        try:
+            found = self._moved.get(frame)
+        except TypeError:  # a list, say: `_find` says what is wrong
+            return None
+        if found is None:
+            frames: tuple[str, ...] = (frame,)
+            for others in self._motions:
+                if frame in others:
+                    frames = others
+                    break
+            poses, J, bias, velocity = self.frames_motion(frames)
+            number, rows = self._sets[frames].where[frame]
+            found = self._moved[frame] = poses[number], J[rows], bias[rows], velocity[rows]
+        return found
 
     def _point(self, place: Place) -> tuple[Array, Array, Array]:
         """Linear Jacobian, position and bias of a frame's origin; a backend may have them more cheaply."""
@@ -194,12 +259,14 @@ class Dynamics(Backend):
     @property
     def mass_matrix(self) -> Array:
         """M, symmetric and positive definite, with the armature of the joints; shape (nv, nv)."""
-        return self._get("mass_matrix", self._mass_matrix)
+        found = self._known.get("mass_matrix")  # most often it is there: the rest is not called
+        return self._get("mass_matrix", self._mass_matrix) if found is None else found
 
     @property
     def bias(self) -> Array:
         """h: Coriolis, centrifugal and gravity forces less the passive joint forces; shape (nv,)."""
-        return self._get("bias", lambda: self._nonlinear() - self.passive_force)
+        found = self._known.get("bias")
+        return self._get("bias", self._bias) if found is None else found
 
     @property
     def gravity_force(self) -> Array:
@@ -219,7 +286,8 @@ class Dynamics(Backend):
     @property
     def com(self) -> Array:
         """The centre of mass of the moving bodies in the world, m; shape (3,)."""
-        return self._get_of_mass("com", self._com)
+        found = self._known.get("com")
+        return self._get_of_mass("com", self._com) if found is None else found
 
     @property
     def com_velocity(self) -> Array:
@@ -229,12 +297,14 @@ class Dynamics(Backend):
     @property
     def com_jacobian(self) -> Array:
         """J with com_velocity = J v; shape (3, nv)."""
-        return self._get_of_mass("com_jacobian", self._com_jacobian)
+        found = self._known.get("com_jacobian")
+        return self._get_of_mass("com_jacobian", self._com_jacobian) if found is None else found
 
     @property
     def com_bias(self) -> Array:
         """The acceleration of the centre of mass when v̇ is zero, m/s²; shape (3,)."""
-        return self._get_of_mass("com_bias", self._com_bias)
+        found = self._known.get("com_bias")
+        return self._get_of_mass("com_bias", self._com_bias) if found is None else found
 
     @property
     def momentum(self) -> Array:
@@ -244,12 +314,14 @@ class Dynamics(Backend):
     @property
     def momentum_matrix(self) -> Array:
         """A with momentum = A v (without the rotors that `armature` stands for); shape (6, nv)."""
-        return self._get_of_mass("momentum_matrix", self._momentum_matrix)
+        found = self._known.get("momentum_matrix")
+        return self._get_of_mass("momentum_matrix", self._momentum_matrix) if found is None else found
 
     @property
     def momentum_bias(self) -> Array:
         """Ȧ v: the rate of the momentum when v̇ is zero, N and N m; shape (6,)."""
-        return self._get_of_mass("momentum_bias", self._momentum_bias)
+        found = self._known.get("momentum_bias")
+        return self._get_of_mass("momentum_bias", self._momentum_bias) if found is None else found
 
     @property
     def kinetic_energy(self) -> float:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from wbc.arrays import Array
+from wbc.compiled import kernel
 from wbc.dynamics.backend import Place
 from wbc.dynamics.base import Dynamics
 from wbc.dynamics.passive import FRICTION_SPEED
@@ -54,6 +55,7 @@ class MujocoDynamics(Dynamics):
         self._foreign = simulated is not None
         self._mj = _build(self._tree) if simulated is None else simulated
         self._body_of = self._bodies()
+        self._carries = self._carriers()
         self._start()
 
     def _start(self) -> None:
@@ -61,13 +63,28 @@ class MujocoDynamics(Dynamics):
         moving = self._mj.body_weldid != 0
         self._masses = np.where(moving, self._mj.body_mass, 0.0)
         self._has_forces = False
+        bodies = np.zeros((2, self._mj.nbody, 6))
+        self._moving = np.zeros((self.nv, 6)), bodies[0], bodies[1]
+        self._is_current = False
+        self._has_readers = kernel is not None
 
     def _fork(self) -> MujocoDynamics:
         twin = MujocoDynamics.__new__(MujocoDynamics)
         Dynamics.__init__(twin, self.model, self._tree)
-        twin._mj, twin._foreign, twin._body_of = self._mj, self._foreign, self._body_of  # never written to
+        twin._mj, twin._foreign = self._mj, self._foreign  # never written to
+        twin._body_of, twin._carries = self._body_of, self._carries
         twin._start()
         return twin
+
+    def _carriers(self) -> Array:
+        """1 where a velocity moves a body, shape (bodies, nv)."""
+        carries = np.zeros((self._mj.nbody, self.nv))
+        for body in range(1, self._mj.nbody):
+            start, count = self._mj.body_dofadr[body], self._mj.body_dofnum[body]
+            carries[body] = carries[self._mj.body_parentid[body]]
+            if count:
+                carries[body, start : start + count] = 1.0
+        return carries
 
     def _bodies(self) -> dict[int, tuple[int, Array]]:
         """For each node of the tree the body in MuJoCo and the node's pose in it."""
@@ -84,7 +101,7 @@ class MujocoDynamics(Dynamics):
     def _update(self, q: Array, v: Array) -> None:
         m, d = self._mj, self._data
         d.qpos[:], d.qvel[:] = q, v
-        self._has_forces = False
+        self._has_forces = self._is_current = False
         if m.ntendon:  # tendons can have inertia
             mujoco.mj_fwdPosition(m, d)
         else:
@@ -92,6 +109,22 @@ class MujocoDynamics(Dynamics):
             mujoco.mj_comPos(m, d)
             _make_mass_matrix(m, d)
         mujoco.mj_comVel(m, d)
+
+    def _reader(self, places: list[Place]) -> Any:  # noqa: ANN401
+        return _Reader(self, places) if self._has_readers else None
+
+    def _motion_now(self) -> tuple[Array, Array, Array]:
+        """Screws of the joints, twists of the bodies and their rates for v̇ = 0, linear first, shapes (n, 6).
+
+        They are about the centre of mass of each tree of bodies, in memory that stays where it is.
+        """
+        if not self._is_current:
+            d = self._data
+            rates = self._carries @ (d.cdof_dot * self._v[:, None])
+            for into, source in zip(self._moving, (d.cdof, d.cvel, rates), strict=True):
+                into[:, :3], into[:, 3:] = source[:, 3:], source[:, :3]
+            self._is_current = True
+        return self._moving
 
     def _with_forces(self) -> Any:  # noqa: ANN401
         """The data with MuJoCo's own passive and bias forces; contacts are computed on the way and not used."""
@@ -187,20 +220,21 @@ class MujocoDynamics(Dynamics):
         return A
 
     def _momentum_bias(self) -> Array:
-        bias = np.zeros(6)
-        J, J_dot = np.zeros((6, self.nv)), np.zeros((6, self.nv))
-        m, d, com = self._mj, self._data, self.com
-        for body in np.flatnonzero(self._masses):
-            mujoco.mj_jac(m, d, J[:3], J[3:], d.xipos[body], body)
-            mujoco.mj_jacDot(m, d, J_dot[:3], J_dot[3:], d.xipos[body], body)
-            omega, rate = J[3:] @ self._v, J_dot @ self._v
-            R = d.ximat[body].reshape(3, 3)
-            inertia = R @ np.diag(m.body_inertia[body]) @ R.T
-            force = m.body_mass[body] * rate[:3]
-            bias[:3] += force
-            bias[3:] += so3.skew(d.xipos[body] - com) @ force + inertia @ rate[3:]
-            bias[3:] += so3.skew(omega) @ inertia @ omega
-        return bias
+        # MuJoCo's twists and inertias are in world axes about the centre of mass of each tree of bodies, angular first
+        d, n = self._data, self._mj.nbody
+        V, A = d.cvel, self._carries @ (d.cdof_dot * self._v[:, None])  # twists, and their rates for v̇ = 0
+        omega, u, alpha, a = V[:, :3], V[:, 3:], A[:, :3], A[:, 3:]
+        inertia, moment, mass = d.cinert[:, _INERTIA].reshape(-1, 3, 3), d.cinert[:, 6:9], d.cinert[:, 9:]
+        products = _cross(np.concatenate([omega, moment]), np.concatenate([moment, u]))
+        linear = mass * u + products[:n]
+        angular = (inertia @ omega[:, :, None])[:, :, 0] + products[n:]
+        products = _cross(
+            np.concatenate([alpha, omega, moment, omega, u]), np.concatenate([moment, linear, a, angular, linear])
+        )
+        force = mass * a + products[:n] + products[n : 2 * n]
+        torque = (inertia @ alpha[:, :, None])[:, :, 0] + products[2 * n :].reshape(3, n, 3).sum(axis=0)
+        about_com = torque + _cross(d.subtree_com[self._mj.body_rootid] - self.com, force)
+        return np.concatenate([force.sum(axis=0), about_com.sum(axis=0)])
 
     def _inverse_dynamics(self, q: Array, v: Array, vdot: Array) -> Array:
         self._update(q, v)
@@ -211,6 +245,54 @@ class MujocoDynamics(Dynamics):
         mujoco.mj_rne(self._mj, self._data, 1, forces)
         total: Array = forces + self.model.armature * vdot  # which MuJoCo leaves out here, but not of M
         return total
+
+
+class _Reader:
+    """Reads how frames move out of MuJoCo's memory.
+
+    Args:
+        robot: whose they are.
+        places: where they are.
+    """
+
+    def __init__(self, robot: MujocoDynamics, places: list[Place]) -> None:
+        assert kernel is not None
+        self._robot = robot
+        m, d = robot._mj, robot._data
+        screws, twists, rates = robot._motion_now()
+        frames: list[tuple[Any, ...]] = []
+        for place in places:
+            body, offset = place.handle
+            if not robot._carries[body].any():
+                frames.append((robot._pose(place), (), None))  # nothing moves it
+                continue
+            columns = tuple(np.flatnonzero(robot._carries[body]).tolist())
+            moved = twists[body, :3], twists[body, 3:], rates[body, :3], rates[body, 3:]
+            node = d.xpos[body], d.xmat[body].reshape(3, 3), *moved, d.subtree_com[m.body_rootid[body]]
+            frames.append((np.ascontiguousarray(offset), columns, node))
+        self._frames = kernel.Frames(d, screws.T, False, tuple(frames))
+
+    def motion(self, out: Array) -> None:
+        """See the kernel's `Frames`."""
+        self._robot._motion_now()
+        self._frames.motion(out)
+
+    def points(self, out: Array) -> None:
+        """See the kernel's `Frames`."""
+        self._robot._motion_now()
+        self._frames.points(out)
+
+
+_INERTIA = [0, 3, 4, 3, 1, 5, 4, 5, 2]
+"""Where the entries of an inertia's matrix stand in MuJoCo's ten numbers."""
+
+_NEXT, _LAST = [1, 2, 0], [2, 0, 1]
+
+
+def _cross(a: Array, b: Array) -> Array:
+    """Products a × b of many vectors, shape (n, 3); np.cross takes several times as long."""
+    product: Array = a[:, _NEXT] * b[:, _LAST] - a[:, _LAST] * b[:, _NEXT]
+    return product
 
 
 def robot_spec(tree: Tree) -> tuple[Any, list[Any]]:

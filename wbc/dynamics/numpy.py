@@ -10,18 +10,23 @@ what is a page of cross products becomes products of small matrices, done for al
 - M = Sᵀ (composite inertia) S between joints of which one carries the other, zero elsewhere (ETH 3.43 by subtrees).
 
 The common point is the base's origin, so that a robot far from the world's origin loses no digits.
+
+The compiled kernel, where there is one, does the same part by part, in a twentieth of the time.
 """
 
 from __future__ import annotations
 
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
 from wbc.arrays import Array, IntArray
+from wbc.compiled import kernel
 from wbc.dynamics.backend import Place
 from wbc.dynamics.base import Dynamics
 from wbc.dynamics.formulations.recursive import recursive_newton_euler
+from wbc.dynamics.passive import PassiveForces
 from wbc.geometry import quaternion, so3
 from wbc.model.model import Model
 from wbc.model.tree import Node, Tree
@@ -46,18 +51,38 @@ class NumpyDynamics(Dynamics):
     def __init__(self, model: Model, tree: Tree | None = None) -> None:
         super().__init__(model, tree)
         self._layout = _Layout(self._tree)
+        self._start()
+
+    def _start(self) -> None:
+        self._compiled = None if kernel is None or not self.mass else _Compiled(self._tree, self._passive)
+        self._has_readers = self._compiled is not None
         self._reset()
 
     def _reset(self) -> None:
+        self._stale = True
         self._twists: Array | None = None
         self._accelerations_of_parts: tuple[Array, Array] | None = None
         self._inertias: tuple[Array, Array] | None = None
 
     def _update(self, q: Array, v: Array) -> None:
-        self._reset()
-        self._world = self._layout.transforms(q)
-        self._origin = self._world[self._layout.base, :3, 3].copy()
-        self._screws = self._layout.screws(self._world, self._origin)
+        if self._compiled is None:
+            self._reset()
+            self._place_parts()
+            return
+        if not self._stale:
+            self._reset()
+        self._compiled.tree.update(q, v)
+
+    def _place_parts(self) -> None:
+        """Where all parts are; with the kernel, only for what it does not give."""
+        if self._stale:
+            self._world = self._layout.transforms(self._q)
+            self._origin = self._world[self._layout.base, :3, 3].copy()
+            self._screws = self._layout.screws(self._world, self._origin)
+            self._stale = False
+
+    def _reader(self, places: list[Place]) -> Any:  # noqa: ANN401
+        return None if self._compiled is None else self._compiled.reader(places)
 
     # --- motion of all parts ---------------------------------------------------------------------------------------
 
@@ -126,9 +151,9 @@ class NumpyDynamics(Dynamics):
         bias[:3] = B[place.handle][:3, :3] @ self._arm(place) + B[place.handle][:3, 3]
         return bias
 
-    def points(self, frames: tuple[str, ...]) -> tuple[Array, Array, Array]:
-        """See `Dynamics`; all frames at once."""
-        places = self._find_all(frames)
+    def _points(self, places: list[Place]) -> tuple[Array, Array, Array]:
+        if not places:
+            return super()._points(places)
         parts = [place.handle for place in places]
         W, offsets = self._world[parts], np.array([place.pose[:3, 3] for place in places])
         positions = (W[:, :3, :3] @ offsets[:, :, None])[:, :, 0] + W[:, :3, 3]
@@ -139,6 +164,7 @@ class NumpyDynamics(Dynamics):
         return positions.ravel(), (J[:, :3] - so3.skew(arms) @ J[:, 3:]).reshape(-1, self.nv), bias.ravel()
 
     def _jacobian_derivative(self, place: Place) -> Array:
+        self._place_parts()
         rates: Array = (self._screw_rates().reshape(-1, 16) @ VEE).T * self._layout.carries[place.handle]
         arm, J = self._arm(place), self._screws * self._layout.carries[place.handle]
         twist = self._velocities()[place.handle]
@@ -148,7 +174,27 @@ class NumpyDynamics(Dynamics):
 
     # --- whole body ------------------------------------------------------------------------------------------------
 
+    def _by_kernel(self, name: str) -> Array:
+        """A whole-body quantity, and others that the kernel gives with it."""
+        assert self._compiled is not None
+        if name.startswith("momentum"):
+            self._known.update(self._compiled.momentum())
+        else:
+            self._known.update(self._whole(self._compiled.tree))
+        return self._known[name]
+
+    def _bias(self) -> Array:
+        return super()._bias() if self._compiled is None else self._by_kernel("bias")
+
+    def _com_jacobian(self) -> Array:
+        return super()._com_jacobian() if self._compiled is None else self._by_kernel("com_jacobian")
+
+    def _com_bias(self) -> Array:
+        return super()._com_bias() if self._compiled is None else self._by_kernel("com_bias")
+
     def _mass_matrix(self) -> Array:
+        if self._compiled is not None:
+            return self._by_kernel("mass_matrix")
         upper = (self._screws.T @ self._composite_momenta()) * self._layout.above
         M: Array = upper + (upper * self._layout.strictly_above).T
         M[self._layout.diagonal] += self._layout.armature
@@ -164,16 +210,22 @@ class NumpyDynamics(Dynamics):
         return forces
 
     def _com(self) -> Array:
+        if self._compiled is not None:
+            return self._by_kernel("com")
         total = self._masses()[1][0]
         com: Array = total[:3, 3] / total[3, 3] + self._origin
         return com
 
     def _momentum_matrix(self) -> Array:
+        if self._compiled is not None:
+            return self._by_kernel("momentum_matrix")
         momenta = self._composite_momenta()
         momenta[3:] -= so3.skew(self.com - self._origin) @ momenta[:3]
         return momenta
 
     def _momentum_bias(self) -> Array:
+        if self._compiled is not None:
+            return self._by_kernel("momentum_bias")
         rates: Array = (self._bias_accelerations()[1] @ self._masses()[0]).sum(axis=0).reshape(16) @ WRENCH
         rates[3:] -= so3.skew(self.com - self._origin) @ rates[:3]
         return rates
@@ -185,8 +237,74 @@ class NumpyDynamics(Dynamics):
         twin = NumpyDynamics.__new__(NumpyDynamics)
         Dynamics.__init__(twin, self.model, self._tree)
         twin._layout = self._layout
-        twin._reset()
+        twin._start()
         return twin
+
+
+_KINDS = {"revolute": 0, "prismatic": 1, "translation": 2, "spherical": 3}
+
+
+class _Compiled:
+    """The tree in the compiled kernel, and the memory that it writes the motion of all nodes to.
+
+    Args:
+        tree: the robot's.
+        passive: its passive forces.
+
+    Attributes:
+        tree: of the kernel.
+    """
+
+    def __init__(self, tree: Tree, passive: PassiveForces) -> None:
+        assert kernel is not None
+        model, self._nodes = tree.model, tree.nodes
+        self._motion = np.zeros((len(tree.nodes), 24))
+        self._screws, self._origin = np.zeros((model.nv, 6)), np.zeros(3)
+        nodes = tuple(
+            (
+                node.parent,
+                _KINDS[node.kind],
+                node.pose[:3, :3],
+                node.pose[:3, 3],
+                node.axis,
+                node.q_index,
+                node.v_index,
+                node.mass,
+                node.com,
+                node.inertia,
+            )
+            for node in tree.nodes[1:]
+        )
+        memory = self._motion, self._screws, self._origin
+        forces = passive.for_kernel()
+        self.tree = kernel.Tree(model.nq, model.nv, nodes, model.armature, model.gravity, forces, *memory)
+
+    def reader(self, places: list[Place]) -> Any:  # noqa: ANN401  a type of the kernel
+        """What reads how frames move."""
+        assert kernel is not None
+        frames = tuple((np.ascontiguousarray(place.pose), *self._node(place.node)) for place in places)
+        return kernel.Frames(None, self._screws.T, False, frames)
+
+    def _node(self, node: int) -> tuple[tuple[int, ...], tuple[Array, ...] | None]:
+        """The velocities that move a node, and where its motion is written; None where nothing moves it."""
+        columns: list[int] = []
+        above = node
+        while above > 0:
+            columns += range(self._nodes[above].v_index, self._nodes[above].v_index + self._nodes[above].nv)
+            above = self._nodes[above].parent
+        if node == 0:
+            return (), None
+        row = self._motion[node]
+        motion = row[9:12], row[:9].reshape(3, 3), row[12:15], row[15:18], row[18:21], row[21:]
+        return tuple(columns), (*motion, self._origin)
+
+    def momentum(self) -> dict[str, Array]:
+        """The momentum's matrix and bias."""
+        nv = len(self._screws)
+        block: Array = np.empty(6 * nv + 6)
+        self.tree.momentum(block)
+        block.setflags(write=False)
+        return {"momentum_matrix": block[: 6 * nv].reshape(6, nv), "momentum_bias": block[6 * nv :]}
 
 
 class _Layout:

@@ -17,12 +17,15 @@ class PassiveForces:
 
     Args:
         model: whose joints give damping, friction, stiffness and rest.
+
+    Attributes:
+        idle: whether there are none.
     """
 
     def __init__(self, model: Model) -> None:
         moving = [joint for joint in model.joints.values() if joint.nv]
         sizes = [joint.nv for joint in moving]
-        self._damping = np.repeat([joint.damping for joint in moving], sizes).astype(float)
+        self._slowing = np.repeat([-joint.damping for joint in moving], sizes).astype(float)
         self._friction = np.repeat([joint.friction for joint in moving], sizes).astype(float)
         sprung = [joint for joint in moving if joint.stiffness and joint.nv == 1]
         self._q = np.array([model.q_index[joint.name] for joint in sprung], dtype=np.intp)
@@ -30,19 +33,26 @@ class PassiveForces:
         self._stiffness = np.array([joint.stiffness for joint in sprung])
         self._rest = np.array([joint.rest for joint in sprung])
         self._rubs = bool(self._friction.any())
-        self._none = np.zeros(len(self._damping))
-        self._idle = not (self._rubs or self._damping.any() or len(self._q))
+        self._none = np.zeros(len(self._slowing))
+        self.idle = not (self._rubs or self._slowing.any() or len(self._q))
 
     def force(self, q: Array, v: Array) -> Array:
         """The generalized force of dampers, friction and springs on the robot, shape (nv,)."""
-        if self._idle:
+        if self.idle:
             return self._none
-        force = -self._damping * v
+        force: Array = self._slowing * v
         if self._rubs:
             force -= self._friction * np.tanh(v / FRICTION_SPEED)
         if len(self._q):
             force[self._v] -= self._stiffness * (q[self._q] - self._rest)
         return force
+
+    def for_kernel(self) -> tuple[object, ...] | None:
+        """The same as the kernel wants it: damping, friction, speed, springs; None where there are none."""
+        if self.idle:
+            return None
+        springs = zip(self._q.tolist(), self._v.tolist(), self._stiffness.tolist(), self._rest.tolist(), strict=True)
+        return -self._slowing, self._friction, FRICTION_SPEED, tuple(springs)
 
     def energy(self, q: Array) -> float:
         """What is stored in the springs, J."""

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from wbc.arrays import Array, IntArray
+from wbc.compiled import kernel
 from wbc.dynamics.backend import Place
 from wbc.dynamics.base import Dynamics
 from wbc.errors import WbcError
@@ -52,9 +53,11 @@ class PinocchioDynamics(Dynamics):
 
     def _start(self) -> None:
         self._data: Any = self._pin.createData()
-        self._com_now, self._com_rate = self._data.com[0], self._data.acom[0]  # no copies: they move with the robot
+        self._com_now = self._data.com[0]  # no copy: it moves with the robot
         self._still = np.zeros(self.nv)
-        self._has_accelerations = False
+        self._terms = _Terms(self._data, self.nv)
+        self._has_readers = kernel is not None and self._terms.kept
+        self._read_terms = self._terms_reader()
 
     def _fork(self) -> PinocchioDynamics:
         twin = PinocchioDynamics.__new__(PinocchioDynamics)
@@ -64,16 +67,9 @@ class PinocchioDynamics(Dynamics):
         return twin
 
     def _update(self, q: Array, v: Array) -> None:
+        # leaves the accelerations of all joints for v̇ = 0 behind, too
         self._q_pin = q[self._order]
-        self._has_accelerations = False
         pin.computeAllTerms(self._pin, self._data, self._q_pin, v)
-
-    def _with_bias_accelerations(self) -> Any:  # noqa: ANN401  pinocchio has no types
-        """The data with the accelerations of all joints for v̇ = 0."""
-        if not self._has_accelerations:
-            pin.forwardKinematics(self._pin, self._data, self._q_pin, self._v, self._still)
-            self._has_accelerations = True
-        return self._data
 
     def _place(self, node: int, pose: Array) -> Place:
         handle = _Handle(pin.SE3(np.ascontiguousarray(pose)), pose[:3, 3].copy(), self._data.oMi[node])
@@ -95,15 +91,15 @@ class PinocchioDynamics(Dynamics):
     def _jacobian_bias(self, place: Place) -> Array:
         if place.node == 0:
             return np.zeros(6)
-        data = self._with_bias_accelerations()
-        bias: Array = pin.getFrameClassicalAcceleration(self._pin, data, place.node, place.handle.pose, ALIGNED).vector
+        data, pose = self._data, place.handle.pose
+        bias: Array = pin.getFrameClassicalAcceleration(self._pin, data, place.node, pose, ALIGNED).vector
         return bias.copy()
 
     def _point(self, place: Place) -> tuple[Array, Array, Array]:
         node = place.node
         if node == 0:
             return super()._point(place)
-        data = self._data if self._has_accelerations else self._with_bias_accelerations()
+        data = self._data
         pose, origin, moved = place.handle
         J = pin.getFrameJacobian(self._pin, data, node, pose, ALIGNED)[:3]
         bias = pin.getFrameClassicalAcceleration(self._pin, data, node, pose, ALIGNED).linear
@@ -122,30 +118,68 @@ class PinocchioDynamics(Dynamics):
         derivative[:3] += np.cross(derivative[3:].T, p).T + np.cross(angular.T, velocity[:3]).T
         return derivative
 
+    def _reader(self, places: list[Place]) -> Any:  # noqa: ANN401
+        if kernel is None or not self._has_readers:
+            return None
+        frames = tuple((np.ascontiguousarray(place.pose), *self._node(place.node)) for place in places)
+        return kernel.Frames(self._data, self._terms.J, True, frames)
+
+    def _terms_reader(self) -> Any:  # noqa: ANN401
+        if kernel is None or not self._has_readers or not self.mass:
+            return None
+        terms, passive = self._terms, self._passive.for_kernel()
+        return kernel.Terms(
+            self._data, self.nq, self.mass, terms.M, terms.nle, self._com_now, terms.Ag, terms.dAg, passive
+        )
+
+    def _node(self, node: int) -> tuple[tuple[int, ...], tuple[Array, ...] | None]:
+        """The velocities that move a node, and Pinocchio's memory of its motion; None where nothing moves it."""
+        if node == 0:
+            return (), None
+        nodes, above = self._tree.nodes, node
+        columns: list[int] = []
+        while above > 0:
+            columns += range(nodes[above].v_index, nodes[above].v_index + nodes[above].nv)
+            above = nodes[above].parent
+        placement, velocity, rate = self._data.oMi[node], self._data.v[node], self._data.a[node]
+        motion = velocity.linear, velocity.angular, rate.linear, rate.angular
+        return tuple(columns), (placement.translation, placement.rotation, *motion, np.zeros(3))
+
+    def _compiled(self, name: str) -> Array | None:
+        """M, h, or something of the centre of mass by the kernel, which reads all of them at once."""
+        if self._read_terms is None:
+            return None
+        self._known.update(self._whole(self._read_terms))
+        return self._known[name]
+
     def _mass_matrix(self) -> Array:
-        return np.array(self._data.M)
+        found = self._compiled("mass_matrix")
+        return self._terms.M.copy() if found is None else found
 
     def _nonlinear(self) -> Array:
-        return np.array(self._data.nle)
+        return self._terms.nle.copy()
+
+    def _bias(self) -> Array:
+        found = self._compiled("bias")
+        return super()._bias() if found is None else found
 
     def _com(self) -> Array:
-        return np.array(self._com_now)
+        found = self._compiled("com")
+        return np.array(self._com_now) if found is None else found
 
     def _com_jacobian(self) -> Array:
-        return np.array(self._data.Jcom).reshape(3, self.nv)
+        found = self._compiled("com_jacobian")
+        return self._terms.Jcom.copy() if found is None else found
 
     def _com_bias(self) -> Array:
-        data = self._with_bias_accelerations()
-        pin.centerOfMass(self._pin, data, pin.ACCELERATION, False)
-        return np.array(self._com_rate)
+        found = self._compiled("com_bias")
+        return self.momentum_bias[:3] / self.mass if found is None else found
 
     def _momentum_matrix(self) -> Array:
-        return self._columns(self._data.Ag)
+        return self._terms.Ag.copy()
 
     def _momentum_bias(self) -> Array:
-        rate = pin.computeCentroidalMomentumTimeVariation(self._pin, self._data, self._q_pin, self._v, self._still)
-        self._has_accelerations = True
-        bias: Array = rate.vector.copy()
+        bias: Array = self._terms.dAg.dot(self._v)
         return bias
 
     def _inverse_dynamics(self, q: Array, v: Array, vdot: Array) -> Array:
@@ -158,6 +192,50 @@ class PinocchioDynamics(Dynamics):
         if not np.isfinite(vdot).all():
             raise self._singular()
         return vdot
+
+
+class _Terms:
+    """What `computeAllTerms` leaves in Pinocchio's data, by its names there.
+
+    Pinocchio hands out one column alone as a vector: here a matrix is always one.
+
+    Args:
+        data: Pinocchio's.
+        nv: number of velocities.
+
+    Attributes:
+        kept: whether Pinocchio hands out its own memory, which is then looked up only once.
+    """
+
+    def __init__(self, data: Any, nv: int) -> None:  # noqa: ANN401  pinocchio has no types
+        self._data = data
+        self._shapes = {"M": (nv, nv), "nle": (nv,), "J": (6, nv), "Jcom": (3, nv), "Ag": (6, nv), "dAg": (6, nv)}
+        self.kept = all(_same_memory(getattr(data, name), getattr(data, name)) for name in self._shapes) and all(
+            _same_memory(getattr(things[0], part), getattr(things[0], part))
+            for things, parts in (
+                (data.oMi, ("translation", "rotation")),
+                (data.v, ("linear", "angular")),
+                (data.a, ("linear", "angular")),
+            )
+            for part in parts
+        )
+        if self.kept:
+            for name in self._shapes:
+                setattr(self, name, getattr(self, name))
+
+    def __getattr__(self, name: str) -> Array:
+        try:
+            shape = self._shapes[name]
+        except KeyError:
+            raise AttributeError(name) from None
+        found: Array = getattr(self._data, name).reshape(shape, order="F")
+        return found.T if name == "M" else found  # symmetric: so its rows are contiguous
+
+
+def _same_memory(first: Array, second: Array) -> bool:
+    """Whether two arrays are one piece of memory."""
+    pointers = [array.__array_interface__["data"][0] for array in (first, second)]
+    return first.dtype == float and not first.flags.owndata and pointers[0] == pointers[1]
 
 
 def _build(tree: Tree) -> tuple[Any, IntArray]:

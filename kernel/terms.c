@@ -1,0 +1,223 @@
+/* M, h and the motion of the centre of mass in one call, out of the memory that Pinocchio keeps them in. */
+#include "terms.h"
+
+#include <math.h>
+#include <string.h>
+
+/* --- passive forces ------------------------------------------------------------------------------------------ */
+
+/* A copy of an array of that size; NULL, with an exception set, if it is none. */
+static double *copy_array(PyObject *array, Py_ssize_t size, const char *name) {
+    View view;
+    if (view_take_shaped(&view, array, name, size, 1) < 0) return NULL;
+    double *copy = PyMem_Malloc((size_t)(size + 1) * sizeof *copy);
+    if (copy == NULL)
+        PyErr_NoMemory();
+    else
+        for (Py_ssize_t i = 0; i < size; i++) copy[i] = view_at(&view, i, 0);
+    view_release(&view);
+    return copy;
+}
+
+static int read_springs(Passive *passive, PyObject *given, Py_ssize_t nq) {
+    const size_t count = (size_t)PyTuple_Size(given);
+    passive->spring_q = PyMem_Calloc(count + 1, sizeof *passive->spring_q);
+    passive->spring_v = PyMem_Calloc(count + 1, sizeof *passive->spring_v);
+    passive->stiffness = PyMem_Calloc(count + 1, sizeof *passive->stiffness);
+    passive->rest = PyMem_Calloc(count + 1, sizeof *passive->rest);
+    if (!passive->spring_q || !passive->spring_v || !passive->stiffness || !passive->rest) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    for (size_t k = 0; k < count; k++) {
+        PyObject *spring = PyTuple_GetItem(given, (Py_ssize_t)k);
+        Py_ssize_t q, v;
+        if (!PyTuple_Check(spring)) {
+            PyErr_SetString(PyExc_TypeError, "a spring must be a tuple (q index, v index, stiffness, rest)");
+            return -1;
+        }
+        if (!PyArg_ParseTuple(spring, "nndd", &q, &v, &passive->stiffness[k], &passive->rest[k])) return -1;
+        if (q < 0 || q >= nq || v < 0 || v >= passive->nv) {
+            PyErr_Format(PyExc_IndexError, "a spring at %zd of q and %zd of v, of sizes %zd and %zd", q, v, nq,
+                         passive->nv);
+            return -1;
+        }
+        passive->spring_q[k] = q;
+        passive->spring_v[k] = v;
+    }
+    passive->springs = (Py_ssize_t)count;
+    return 0;
+}
+
+int passive_read(Passive *passive, PyObject *given, Py_ssize_t nq, Py_ssize_t nv) {
+    PyObject *damping, *friction, *springs;
+    memset(passive, 0, sizeof *passive);
+    passive->nv = nv;
+    if (given == Py_None) return 0;
+    if (!PyTuple_Check(given)) {
+        PyErr_SetString(PyExc_TypeError, "passive forces must be a tuple (damping, friction, speed, springs)");
+        return -1;
+    }
+    if (!PyArg_ParseTuple(given, "OOdO!", &damping, &friction, &passive->speed, &PyTuple_Type, &springs)) return -1;
+    passive->damping = copy_array(damping, nv, "the damping");
+    if (passive->damping == NULL) return -1;
+    passive->friction = copy_array(friction, nv, "the friction");
+    if (passive->friction == NULL) return -1;
+    return read_springs(passive, springs, nq);
+}
+
+void passive_free(Passive *passive) {
+    PyMem_Free(passive->damping);
+    PyMem_Free(passive->friction);
+    PyMem_Free(passive->spring_q);
+    PyMem_Free(passive->spring_v);
+    PyMem_Free(passive->stiffness);
+    PyMem_Free(passive->rest);
+}
+
+void passive_subtract(const Passive *passive, const double *q, const double *v, double *h) {
+    if (passive->damping == NULL) return;
+    for (Py_ssize_t i = 0; i < passive->nv; i++) h[i] += passive->damping[i] * v[i];
+    for (Py_ssize_t i = 0; i < passive->nv; i++)
+        if (passive->friction[i] != 0.0) h[i] += passive->friction[i] * tanh(v[i] / passive->speed);
+    for (Py_ssize_t k = 0; k < passive->springs; k++)
+        h[passive->spring_v[k]] += passive->stiffness[k] * (q[passive->spring_q[k]] - passive->rest[k]);
+}
+
+/* --- terms --------------------------------------------------------------------------------------------------- */
+
+typedef struct {
+    PyObject_HEAD
+    PyObject *owner; /* of the memory that is read */
+    View M, h, com, A, A_rate;
+    Py_ssize_t nq, nv;
+    double mass;
+    Passive passive;
+} Terms;
+
+static void fill(const Terms *self, const double *q, const double *v, const Block *out) {
+    const Py_ssize_t nv = self->nv;
+    for (Py_ssize_t i = 0; i < nv; i++) {
+        if (self->M.row == 1) /* by columns, and symmetric */
+            memcpy(out->M + i * nv, self->M.data + i * self->M.column, (size_t)nv * sizeof *out->M);
+        else
+            for (Py_ssize_t j = 0; j < nv; j++) out->M[i * nv + j] = view_at(&self->M, i, j);
+        out->h[i] = view_at(&self->h, i, 0);
+    }
+    passive_subtract(&self->passive, q, v, out->h);
+    double rate[3] = {0.0, 0.0, 0.0};
+    const double per_mass = 1.0 / self->mass;
+    for (Py_ssize_t j = 0; j < nv; j++)
+        for (int i = 0; i < 3; i++) {
+            out->J[i * nv + j] = view_at(&self->A, i, j) * per_mass;
+            rate[i] += view_at(&self->A_rate, i, j) * v[j];
+        }
+    for (int i = 0; i < 3; i++) {
+        out->com[i] = view_at(&self->com, i, 0);
+        out->bias[i] = rate[i] * per_mass;
+    }
+}
+
+PyDoc_STRVAR(terms_read_doc,
+             "read(q, v, out): writes M (nv, nv), h (nv) and, of the centre of mass, the Jacobian (3, nv), the\n"
+             "position (3) and the bias (3).");
+
+static PyObject *terms_read(PyObject *object, PyObject *const *arguments, Py_ssize_t count) {
+    const Terms *self = (const Terms *)object;
+    View q, v, out;
+    if (count != 3) {
+        PyErr_SetString(PyExc_TypeError, "read needs q, v and the output");
+        return NULL;
+    }
+    if (view_take_output(&out, arguments[2], block_size(self->nv)) < 0) return NULL;
+    if (view_take_shaped(&q, arguments[0], "q", self->nq, 1) < 0) goto no_q;
+    if (view_take_shaped(&v, arguments[1], "v", self->nv, 1) < 0) goto no_v;
+    if ((self->nq > 0 && q.row != 1) || (self->nv > 0 && v.row != 1)) {
+        PyErr_SetString(PyExc_ValueError, "q and v must be contiguous");
+        goto no_state;
+    }
+    const Block block = block_at(out.data, self->nv);
+    fill(self, q.data, v.data, &block);
+    view_release(&v);
+    view_release(&q);
+    view_release(&out);
+    Py_RETURN_NONE;
+no_state:
+    view_release(&v);
+no_v:
+    view_release(&q);
+no_q:
+    view_release(&out);
+    return NULL;
+}
+
+static void terms_dealloc(PyObject *object) {
+    Terms *self = (Terms *)object;
+    PyTypeObject *type = Py_TYPE(object);
+    view_release(&self->M);
+    view_release(&self->h);
+    view_release(&self->com);
+    view_release(&self->A);
+    view_release(&self->A_rate);
+    passive_free(&self->passive);
+    Py_XDECREF(self->owner);
+    freefunc release = (freefunc)PyType_GetSlot(type, Py_tp_free);
+    release(object);
+    Py_DECREF(type);
+}
+
+PyDoc_STRVAR(terms_doc,
+             "Terms(owner, nq, mass, M, h, com, A, A_rate, passive)\n--\n\n"
+             "Reads whole-body quantities out of a backend's memory.\n\n"
+             "owner: kept alive as long as this is.\n"
+             "M: symmetric, shape (nv, nv); h: without passive forces, shape (nv,); com: shape (3,).\n"
+             "A, A_rate: of the momentum and its time derivative, linear rows first, shape (6, nv).\n"
+             "passive: (damping, friction, speed, ((q index, v index, stiffness, rest), ...)), or None.");
+
+static PyObject *terms_new(PyTypeObject *type, PyObject *arguments, PyObject *keywords) {
+    PyObject *owner, *M, *h, *com, *A, *A_rate, *passive;
+    Py_ssize_t nq;
+    double mass;
+    if (keywords != NULL && PyDict_Size(keywords) != 0) {
+        PyErr_SetString(PyExc_TypeError, "Terms takes no arguments by keyword");
+        return NULL;
+    }
+    if (!PyArg_ParseTuple(arguments, "OndOOOOOO", &owner, &nq, &mass, &M, &h, &com, &A, &A_rate, &passive)) return NULL;
+    allocfunc allocate = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
+    Terms *self = (Terms *)allocate(type, 0); /* all zero */
+    if (self == NULL) return NULL;
+    Py_INCREF(owner);
+    self->owner = owner;
+    self->nq = nq;
+    self->mass = mass;
+    if (view_take(&self->h, h, "h", 0) < 0) goto failed;
+    const Py_ssize_t nv = self->nv = self->h.rows;
+    if (view_take_shaped(&self->M, M, "M", nv, nv) < 0 || view_take_shaped(&self->com, com, "com", 3, 1) < 0 ||
+        view_take_shaped(&self->A, A, "A", 6, nv) < 0 || view_take_shaped(&self->A_rate, A_rate, "A_rate", 6, nv) < 0)
+        goto failed;
+    if (passive_read(&self->passive, passive, nq, nv) < 0) goto failed;
+    return (PyObject *)self;
+failed:
+    Py_DECREF(self);
+    return NULL;
+}
+
+static PyMethodDef terms_methods[] = {
+    {"read", (PyCFunction)(void (*)(void))terms_read, METH_FASTCALL, terms_read_doc},
+    {NULL, NULL, 0, NULL},
+};
+
+static PyType_Slot terms_slots[] = {
+    {Py_tp_doc, (void *)terms_doc},         {Py_tp_new, (void *)terms_new},
+    {Py_tp_dealloc, (void *)terms_dealloc}, {Py_tp_methods, terms_methods},
+    {0, NULL},
+};
+
+static PyType_Spec terms_spec = {"wbc._kernel.Terms", sizeof(Terms), 0, Py_TPFLAGS_DEFAULT, terms_slots};
+
+int terms_register(PyObject *module) {
+    PyObject *type = PyType_FromSpec(&terms_spec);
+    const int added = type == NULL ? -1 : PyModule_AddObjectRef(module, "Terms", type);
+    Py_XDECREF(type);
+    return added;
+}
