@@ -36,7 +36,7 @@ class PointAt(wbc.Task):
         way /= np.linalg.norm(way)
         return np.cross(T[:3, 2], way), way
 
-    def rows(self, robot, variables):
+    def rows(self, robot, tick):
         """Two rows: the turning about the direction to the place stays free."""
         (error, way), T = self.aim(robot), robot.pose(self.frame)
         distance = np.linalg.norm(self.place - T[:3, 3])
@@ -48,11 +48,11 @@ class PointAt(wbc.Task):
         wanted = self.gains.kp * across @ error - self.gains.kd * J @ robot.v
         return wbc.Rows.equal(wanted - drift, acceleration=J)
 
-    def error(self, robot, variables):
+    def error(self, robot, tick):
         """For logs: what the rows are about, about the frame's x and y axes."""
         return robot.pose(self.frame)[:3, :2].T @ self.aim(robot)[0]
 
-    def row_names(self, robot, variables):
+    def row_names(self, robot, tick):
         """For explanations: `solution.explain()` speaks of these."""
         return [f"pointing about {axis}" for axis in "xy"]
 

@@ -112,7 +112,7 @@ void tick_rows(Tick *t, int part, const Rows *rows) {
         put_block(&rows->block[0], i, a, nv, 1.0);
         put_block(&rows->block[1], i, a + nv, nf, t->scale);
         if (torque) shift = put_torque(t, &rows->block[2], i, a);
-        double low = rows->lower[i] - rows->band - shift, high = rows->upper[i] + rows->band - shift;
+        double low = rows->lower[i] - shift, high = rows->upper[i] - shift;
         double root = rows->weight * (rows->weights ? rows->weights[i] : 1.0);
         if (root != 1.0) {
             root = sqrt(root);
@@ -132,7 +132,7 @@ void tick_rows(Tick *t, int part, const Rows *rows) {
 
 enum Status tick_solve(Tick *t) { return hierarchy_solve(&t->hierarchy); }
 
-enum Status tick_answer(const Tick *t, enum Status status, double tolerance, double *x, double *residual) {
+enum Status tick_answer(const Tick *t, enum Status status, double tolerance, double *x) {
     const Hierarchy *h = &t->hierarchy;
     int nv = t->nv, nf = t->nf, n = h->n, first = h->start[1], relaxed = 0;
     memcpy(x, h->y, (size_t)nv * sizeof(double));
@@ -142,14 +142,11 @@ enum Status tick_answer(const Tick *t, enum Status status, double tolerance, dou
         x[n + i] = dot(t->K + (size_t)k * h->ld, h->y, n) + t->h[k];
     }
     double reach = 1.0 + sqrt(dot(h->y, h->y, n));
-    for (int i = first; i < h->rows; i++) {
-        double value = h->value[i], beyond = 0.0;
-        if (value > h->upper[i]) beyond = value - h->upper[i];
-        else if (value < h->lower[i]) beyond = value - h->lower[i];
-        double own = t->root[i] > 0.0 ? beyond / t->root[i] : 0.0;
-        residual[i - first] = own;
+    for (int i = first; i < h->rows && !relaxed; i++) {
         if (h->lower[i] == h->upper[i]) continue;
-        if (fabs(beyond) > GRADE * h->norm[i] * reach || (t->load[i] && fabs(own) > tolerance)) relaxed = 1;
+        double over = h->value[i] - h->upper[i], under = h->lower[i] - h->value[i];
+        double beyond = over > under ? over : under;
+        relaxed = beyond > GRADE * h->norm[i] * reach || (t->load[i] && beyond > tolerance * t->root[i]);
     }
     return status == OPTIMAL && relaxed ? RELAXED : status;
 }

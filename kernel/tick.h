@@ -24,7 +24,7 @@ typedef struct {
 
 typedef struct {
     const double *lower, *upper, *weights; /* weights NULL: all 1 */
-    double weight, band;                   /* of the task; by which its bounds are widened */
+    double weight;                         /* of the task */
     Block block[3];
 } Rows;                          /* the rows of a task in a tick */
 
@@ -48,8 +48,8 @@ void tick_dynamics(Tick *t, const double *M, const double *h, const double *J, p
 void tick_rows(Tick *t, int part, const Rows *rows);
 enum Status tick_solve(Tick *t);
 
-/* x, and the residual of every task's row in its own units; OPTIMAL or RELAXED by what is violated. `tolerance` is what
-   forces and torques may be beyond their bounds, N and N m. */
-enum Status tick_answer(const Tick *t, enum Status status, double tolerance, double *x, double *residual);
+/* x, and whether what is OPTIMAL is RELAXED, as some inequality is violated. `tolerance` is what forces and torques may be
+   beyond their bounds, N and N m. */
+enum Status tick_answer(const Tick *t, enum Status status, double tolerance, double *x);
 
 #endif

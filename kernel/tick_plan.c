@@ -103,24 +103,23 @@ static void free_tick_plan(PyObject *object) {
     Py_DECREF(type);
 }
 
-/* the rows of a part out of (lower, upper, weights, weight, band, acceleration, force, torque); 0 with an error set */
+/* the rows of a part out of (lower, upper, weights, weight, acceleration, force, torque, whose); 0 with an error set */
 static int take_rows(TickPlan *self, int index, PyObject *tuple) {
     static const char *names[] = {"the acceleration block", "the force block", "the torque block"};
     const Part *part = self->tick.part + index;
     Rows *rows = self->rows + index;
     Views *v = &self->views;
     int widths[3] = {self->tick.nv, self->tick.nf, self->tick.na};
-    PyObject *item[8];
+    PyObject *item[7];
     if (!PyTuple_Check(tuple) || PyTuple_Size(tuple) != 8) {
-        PyErr_SetString(PyExc_TypeError, "rows are (lower, upper, weights, weight, band, acceleration, force, torque)");
+        PyErr_SetString(PyExc_TypeError, "rows are (lower, upper, weights, weight, acceleration, force, torque, whose)");
         return 0;
     }
-    for (int i = 0; i < 8; i++) item[i] = PyTuple_GetItem(tuple, i);
+    for (int i = 0; i < 7; i++) item[i] = PyTuple_GetItem(tuple, i);
     rows->weight = PyFloat_AsDouble(item[3]);
-    rows->band = PyFloat_AsDouble(item[4]);
     if (PyErr_Occurred()) return 0;
-    if (!(rows->weight >= 0.0) || !(rows->band >= 0.0)) {
-        PyErr_SetString(PyExc_ValueError, "weight and band must be zero or more");
+    if (!(rows->weight >= 0.0 && rows->weight < INFINITY)) {
+        PyErr_SetString(PyExc_ValueError, "a weight must be a finite number, zero or more");
         return 0;
     }
     rows->weights = NULL;
@@ -130,7 +129,7 @@ static int take_rows(TickPlan *self, int index, PyObject *tuple) {
         return 0;
     for (int b = 0; b < 3; b++) {
         Block *block = rows->block + b;
-        PyObject *given = item[5 + b];
+        PyObject *given = item[4 + b];
         block->kind = part->kind[b];
         if ((block->kind == NOTHING) != (given == Py_None)) {
             PyErr_Format(PyExc_ValueError, "%s is there, or not, against the plan", names[b]);
@@ -144,14 +143,14 @@ static int take_rows(TickPlan *self, int index, PyObject *tuple) {
     return 1;
 }
 
-/* solve(M, h, J, rows, seconds, tolerance, x, residual) -> (status, steps, guesses, row at fault) */
+/* solve(M, h, J, rows, seconds, tolerance, x) -> (status, steps, guesses, row at fault) */
 static PyObject *solve_tick(PyObject *object, PyObject *const *args, Py_ssize_t count) {
     TickPlan *self = (TickPlan *)object;
     Tick *t = &self->tick;
     Hierarchy *all = &t->hierarchy;
     Views *v = &self->views;
-    if (count != 8 || !PyTuple_Check(args[3]) || PyTuple_Size(args[3]) != t->parts) {
-        PyErr_Format(PyExc_TypeError, "solve takes 8 arguments, the fourth a tuple of %d parts", t->parts);
+    if (count != 7 || !PyTuple_Check(args[3]) || PyTuple_Size(args[3]) != t->parts) {
+        PyErr_Format(PyExc_TypeError, "solve takes 7 arguments, the fourth a tuple of %d parts", t->parts);
         return NULL;
     }
     if (self->busy) {
@@ -162,13 +161,12 @@ static PyObject *solve_tick(PyObject *object, PyObject *const *args, Py_ssize_t 
     int first = all->start[1];
     ptrdiff_t row_step = 0, column_step = 0, down = 0, across = 0;
     const double *M, *h, *J;
-    double *x, *residual;
+    double *x;
     PyObject *result = NULL;
     if (PyErr_Occurred()) return NULL;
     if (!(M = matrix(v, args[0], "M", t->nv, t->nv, &down, &across)) || !(h = doubles(v, args[1], "h", t->nv, 0)) ||
         !(J = matrix(v, args[2], "J", t->nf, t->nv, &row_step, &column_step)) ||
-        !(x = doubles(v, args[6], "x", t->nv + t->nf + t->na, 1)) ||
-        !(residual = doubles(v, args[7], "residual", all->rows - first, 1)))
+        !(x = doubles(v, args[6], "x", t->nv + t->nf + t->na, 1)))
         goto done;
     if (t->nv > 1 && !(down == t->nv && across == 1) && !(down == 1 && across == t->nv)) {
         PyErr_SetString(PyExc_ValueError, "M is not contiguous");
@@ -182,7 +180,7 @@ static PyObject *solve_tick(PyObject *object, PyObject *const *args, Py_ssize_t 
     all->deadline = seconds < INFINITY ? now() + seconds : INFINITY;
     tick_dynamics(t, M, h, J, row_step, column_step);
     for (int i = 0; i < t->parts; i++) tick_rows(t, i, self->rows + i);
-    status = tick_answer(t, tick_solve(t), tolerance, x, residual);
+    status = tick_answer(t, tick_solve(t), tolerance, x);
     Py_END_ALLOW_THREADS
     self->busy = 0;
     result = Py_BuildValue("iiii", (int)status, all->steps, all->guesses, all->bad_row - first);

@@ -91,7 +91,7 @@ def virtual_model() -> None:
     robot = wbc.load("quadruped")
     robot.update(robot.model.nominal)
     feet = [wbc.PointContact(foot, friction=0.4) for foot in robot.model.feet]
-    variables = wbc.Variables(robot, feet)
+    tick = wbc.Tick(robot, feet)
     figure = plt.figure(figsize=(11, 4.4))
     pull = np.array([0.0, 200.0, 0.0])
     ways = {"pseudo-inverse (3.120)": "least-squares", "in the cones": "hierarchical-qp"}
@@ -99,7 +99,7 @@ def virtual_model() -> None:
         force = classical.ConstantForce("base", [*pull, 0, 0, 0])
         law = classical.VirtualModelControl(robot, force, feet, distribution=distribution)
         solver = None if distribution == "least-squares" else law.solver
-        f = classical.distribute(robot, variables, law.demand(robot, variables), solver).reshape(4, 3)
+        f = classical.distribute(robot, tick, law.demand(robot, tick), solver).reshape(4, 3)
         axes = figure.add_axes((0.5 * column, 0.02, 0.5, 1.3), projection="3d")
         draw(axes, robot, robot.q)
         for contact, push in zip(feet, f, strict=True):

@@ -17,7 +17,7 @@ from tasks.custom import Rows
 from tasks.frame import CartesianImpedance, EndEffectorAcceleration
 from tasks.joints import AccelerationMinimization, JointAcceleration, JointImpedance, TorqueMinimization
 from tasks.limits import JointLimits, TorqueLimits
-from tasks.physics import EquationOfMotion
+from wbc.control.equation_of_motion import EquationOfMotion
 from wbc.lazy import lazy
 
 if TYPE_CHECKING:

@@ -11,8 +11,9 @@ from wbc.arrays import Array, ArrayLike
 from wbc.dynamics import Dynamics
 from wbc.errors import WbcError, show
 from wbc.tasking.gains import Gains
-from wbc.tasking.problem import Rows, Variables
+from wbc.tasking.rows import Rows
 from wbc.tasking.target import Aimed, Moving, Target
+from wbc.tasking.tick import Tick
 
 
 class OnCenterOfMass(Aimed):
@@ -38,13 +39,13 @@ class OnCenterOfMass(Aimed):
         """See `Task`."""
         return f"{', '.join(self.axes)} of the center of mass {self._aim}"
 
-    def row_names(self, robot: Dynamics, variables: Variables) -> list[str]:
+    def row_names(self, robot: Dynamics, tick: Tick) -> list[str]:
         """See `Task`."""
         return [f"{axis} of the center of mass" for axis in self.axes]
 
-    def error(self, robot: Dynamics, variables: Variables) -> Array:
+    def error(self, robot: Dynamics, tick: Tick) -> Array:
         """See `Task`; m."""
-        return (self._target.at(variables.time, robot.com)[0] - robot.com)[self._picked]
+        return (self._target.at(tick.time, robot.com)[0] - robot.com)[self._picked]
 
 
 class CenterOfMass(OnCenterOfMass):
@@ -80,9 +81,9 @@ class CenterOfMass(OnCenterOfMass):
         self.gains = Gains.of(gains, Gains(2.0), self.name)
         self.gains.check(len(self.axes), self.name)
 
-    def rows(self, robot: Dynamics, variables: Variables) -> Rows:
+    def rows(self, robot: Dynamics, tick: Tick) -> Rows:
         """See `Task`; a row an axis."""
-        wanted, velocity, acceleration = self._target.at(variables.time, robot.com)
+        wanted, velocity, acceleration = self._target.at(tick.time, robot.com)
         J, at = robot.com_jacobian, self._picked
         e, rate, rest = wanted - robot.com, velocity - J.dot(robot.v), acceleration - robot.com_bias
         if len(at) < 3:
@@ -130,17 +131,17 @@ class CentroidalMomentum(Aimed):
         """See `Task`."""
         return f"momentum {', '.join(self.axes)} {self._aim}"
 
-    def rows(self, robot: Dynamics, variables: Variables) -> Rows:
+    def rows(self, robot: Dynamics, tick: Tick) -> Rows:
         """See `Task`; a row an axis."""
-        wanted, rate, _ = self._target.at(variables.time, np.zeros(6))
+        wanted, rate, _ = self._target.at(tick.time, np.zeros(6))
         A, at = robot.momentum_matrix[self._picked], self._picked
         b = (rate - robot.momentum_bias)[at] + self.gain * (wanted[at] - A.dot(robot.v))
         return Rows.equal(b, acceleration=A)
 
-    def error(self, robot: Dynamics, variables: Variables) -> Array:
+    def error(self, robot: Dynamics, tick: Tick) -> Array:
         """See `Task`; N s and N m s."""
-        return (self._target.at(variables.time, np.zeros(6))[0] - robot.momentum)[self._picked]
+        return (self._target.at(tick.time, np.zeros(6))[0] - robot.momentum)[self._picked]
 
-    def row_names(self, robot: Dynamics, variables: Variables) -> list[str]:
+    def row_names(self, robot: Dynamics, tick: Tick) -> list[str]:
         """See `Task`."""
         return [f"momentum {axis}" for axis in self.axes]

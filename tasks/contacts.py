@@ -14,9 +14,10 @@ from wbc.dynamics import Dynamics
 from wbc.errors import WbcError, number, show, unknown_name
 from wbc.model.parts import constant, plane_axes
 from wbc.tasking.gains import Gains
-from wbc.tasking.problem import Rows, Variables
+from wbc.tasking.rows import Rows
 from wbc.tasking.target import Aimed, Moving, Target
 from wbc.tasking.task import Task
+from wbc.tasking.tick import Tick
 
 Axes = str | Iterable[str]
 """Names of axes of a contact: its normal is z, and a text of one-letter names names several."""
@@ -76,21 +77,21 @@ class ContactMotion(Task):
             raise WbcError(f"{self.name}: contact {contact.name!r} has the axes {', '.join(known)}, not {show(axes)}")
         return axes
 
-    def rows(self, robot: Dynamics, variables: Variables) -> Rows:
+    def rows(self, robot: Dynamics, tick: Tick) -> Rows:
         """See `Task`; three rows a point, six a sole, or those of its axes, in the order of the contacts."""
-        J, bias = variables.contact_motion(robot)
+        J, bias = tick.contact_motion(robot)
         b = -bias - self.gains.kd * J.dot(robot.v)
         if self.gains.kp:
-            b += self.gains.kp * variables.contact_error(robot)
+            b += self.gains.kp * tick.contact_error(robot)
         if self._all is not None or self._of:
-            S = self._picking(robot, variables)
+            S = self._picking(robot, tick)
             return Rows.equal(S @ b, acceleration=S @ J)
         return Rows.equal(b, acceleration=J)
 
-    def _picking(self, robot: Dynamics, variables: Variables) -> Array:
+    def _picking(self, robot: Dynamics, tick: Tick) -> Array:
         """What takes the rows of all contacts to those that are held."""
         parts: list[Array] = []
-        for contact in variables.contacts:
+        for contact in tick.contacts:
             held = self._held(contact)
             if len(held) == contact.rows:  # in any axes: the world's, as without a choice
                 parts.append(np.eye(contact.rows))
@@ -99,9 +100,9 @@ class ContactMotion(Task):
             parts.append(turn[[AXES.index(axis) for axis in held]])
         return scipy.linalg.block_diag(*parts) if parts else np.zeros((0, 0))
 
-    def row_names(self, robot: Dynamics, variables: Variables) -> list[str]:
+    def row_names(self, robot: Dynamics, tick: Tick) -> list[str]:
         """See `Task`."""
-        return [f"{axis} of {contact.name}" for contact in variables.contacts for axis in self._held(contact)]
+        return [f"{axis} of {contact.name}" for contact in tick.contacts for axis in self._held(contact)]
 
 
 def contact_axes(robot: Dynamics, contact: Contact) -> Array:
@@ -142,6 +143,7 @@ class FrictionCones(Task):
     """
 
     inequality = True
+    bounds_contacts = True
 
     def __init__(
         self,
@@ -174,65 +176,63 @@ class FrictionCones(Task):
             if not isinstance(contacts[name], PointContact):
                 raise WbcError(f"{self.name}: contact {name!r} is no point; kinetic friction is known for points only")
 
-    def rows(self, robot: Dynamics, variables: Variables) -> Rows:
+    def rows(self, robot: Dynamics, tick: Tick) -> Rows:
         """See `Task`; the facets of all contacts, then their normal forces."""
-        contacts = variables.contacts
+        contacts = tick.contacts
         same = self._laid_for is contacts
         if not same or not self._constant:
-            self._fill(robot, variables)
+            self._fill(robot, tick)
             self._laid_for = contacts
             self._constant = all(contact.plain and contact.name not in self.sliding for contact in contacts)
-        if not same or not self._constant or self._rows is None or self._rows[0] != variables.ceilings:
+        if not same or not self._constant or self._rows is None or self._rows[0] != tick.ceilings:
             facets = len(self._matrix) - len(contacts)
             lower, upper = np.full(len(self._matrix), -np.inf), np.zeros(len(self._matrix))
             lower[self._equations] = 0.0
-            upper[facets:] = variables.ceilings
+            upper[facets:] = tick.ceilings
             lower[facets:] = [
-                min(contact.minimum, ceiling) for contact, ceiling in zip(contacts, variables.ceilings, strict=True)
+                min(contact.minimum, ceiling) for contact, ceiling in zip(contacts, tick.ceilings, strict=True)
             ]
             lower.flags.writeable = upper.flags.writeable = False
-            self._rows = list(variables.ceilings), Rows(lower, upper, force=self._matrix)
+            self._rows = list(tick.ceilings), Rows(lower, upper, force=self._matrix)
         return self._rows[1]
 
-    def _fill(self, robot: Dynamics, variables: Variables) -> None:
+    def _fill(self, robot: Dynamics, tick: Tick) -> None:
         blocks = [
-            self._kinetic(robot, variables, contact)
-            if contact.name in self.sliding
-            else contact.cone(robot, self.sides)
-            for contact in variables.contacts
+            self._kinetic(robot, tick, contact) if contact.name in self.sliding else contact.cone(robot, self.sides)
+            for contact in tick.contacts
         ]
-        matrix = np.zeros((sum(map(len, blocks)) + len(blocks), variables.nf))
+        matrix = np.zeros((sum(map(len, blocks)) + len(blocks), tick.nf))
         self._equations = np.zeros(len(matrix), dtype=bool)
         start, facets = 0, len(matrix) - len(blocks)
-        for index, (contact, block) in enumerate(zip(variables.contacts, blocks, strict=True)):
-            where = variables.force_of(contact.name)
+        for index, (contact, block) in enumerate(zip(tick.contacts, blocks, strict=True)):
+            where = tick.force_of(contact.name)
             matrix[start : start + len(block), where] = block
             matrix[facets + index, where] = contact.normals(robot)
             self._equations[start : start + len(block)] = contact.name in self.sliding
             start += len(block)
         self._matrix = matrix
 
-    def _kinetic(self, robot: Dynamics, variables: Variables, contact: Contact) -> Array:
+    def _kinetic(self, robot: Dynamics, tick: Tick, contact: Contact) -> Array:
         """C with C f = f_t + μ f_n v_t / √(|v_t|² + v₀²), zero where a contact slides; shape (2, 3)."""
         tangents, n = np.split(contact_axes(robot, contact), [2])
         planned = self.sliding[contact.name]
         if planned is None:
-            J, _ = variables.contact_motion(robot)
-            start = sum(other.rows for other in variables.contacts[: variables.contacts.index(contact)])
+            J, _ = tick.contact_motion(robot)
+            start = sum(other.rows for other in tick.contacts[: tick.contacts.index(contact)])
             speed = tangents @ (J[start : start + 3] @ robot.v)
         else:
-            speed = tangents @ constant(planned(variables.time), (3,), f"{self.name}: velocity of {contact.name!r}")
+            speed = tangents @ constant(planned(tick.time), (3,), f"{self.name}: velocity of {contact.name!r}")
         return np.asarray(tangents + contact.friction * np.outer(speed / np.hypot(np.linalg.norm(speed), self.slow), n))
 
-    def row_names(self, robot: Dynamics, variables: Variables) -> list[str]:
+    def row_names(self, robot: Dynamics, tick: Tick) -> list[str]:
         """See `Task`."""
         names = []
-        for contact in variables.contacts:
+        for contact in tick.contacts:
             if contact.name in self.sliding:
                 names += [f"kinetic friction of {contact.name}"] * 2
             else:
                 names += [f"friction of {contact.name}"] * len(contact.cone(robot, self.sides))
-        return names + [f"normal force of {contact.name}" for contact in variables.contacts]
+        return names + [f"normal force of {contact.name}" for contact in tick.contacts]
 
 
 class ContactForce(Aimed):
@@ -287,23 +287,23 @@ class ContactForce(Aimed):
             )
         return picked
 
-    def rows(self, robot: Dynamics, variables: Variables) -> Rows:
+    def rows(self, robot: Dynamics, tick: Tick) -> Rows:
         """See `Task`; none while the contact is open."""
-        where = variables.force_of(self.contact)
+        where = tick.force_of(self.contact)
         if where is None:
-            return Rows.equal(np.zeros(0), force=np.zeros((0, variables.nf)))
-        contact = variables.contact(self.contact)
-        wanted, _, _ = self._target.at(variables.time, np.zeros(3))
+            return Rows.equal(np.zeros(0), force=np.zeros((0, tick.nf)))
+        contact = tick.contact(self.contact)
+        wanted, _, _ = self._target.at(tick.time, np.zeros(3))
         picked = self._pick(len(wanted), contact)
         if contact.size == contact.rows:
             return Rows.equal(wanted[picked], force=np.arange(where.start, where.stop)[picked])
-        A = np.zeros((len(picked), variables.nf))  # forces at corners: the wrench is a sum of them
+        A = np.zeros((len(picked), tick.nf))  # forces at corners: the wrench is a sum of them
         A[:, where] = np.column_stack([contact.wrench(robot, unit) for unit in np.eye(contact.size)])[picked]
         return Rows.equal(wanted[picked], force=A)
 
-    def row_names(self, robot: Dynamics, variables: Variables) -> list[str]:
+    def row_names(self, robot: Dynamics, tick: Tick) -> list[str]:
         """See `Task`."""
-        count = len(self.rows(robot, variables))
+        count = len(self.rows(robot, tick))
         picked = self._axes if self._axes is not None else list(range(count))
         return [f"{AXES[axis]} of {self.contact}" for axis in picked][:count]
 
@@ -314,10 +314,10 @@ class ForceMinimization(Task):
     def __init__(self, name: str | None = None, weight: float = 1.0) -> None:
         super().__init__("least force" if name is None else name, weight)
 
-    def rows(self, robot: Dynamics, variables: Variables) -> Rows:
+    def rows(self, robot: Dynamics, tick: Tick) -> Rows:
         """See `Task`; a row an entry of f."""
-        return Rows.equal(np.zeros(variables.nf), force=np.arange(variables.nf))
+        return Rows.equal(np.zeros(tick.nf), force=np.arange(tick.nf))
 
-    def row_names(self, robot: Dynamics, variables: Variables) -> list[str]:
+    def row_names(self, robot: Dynamics, tick: Tick) -> list[str]:
         """See `Task`."""
-        return [name for contact in variables.contacts for name in contact.force_names()]
+        return [name for contact in tick.contacts for name in contact.force_names()]

@@ -16,8 +16,9 @@ from wbc.dynamics import Dynamics
 from wbc.errors import WbcError, show, unknown_name
 from wbc.geometry import so3
 from wbc.tasking.gains import Gains
-from wbc.tasking.problem import Rows, Variables
+from wbc.tasking.rows import Rows
 from wbc.tasking.target import Aimed, Moving, Target
+from wbc.tasking.tick import Tick
 
 
 class OnFrame(Aimed):
@@ -83,14 +84,14 @@ class OnFrame(Aimed):
             if frame is not None and frame not in robot.frames:
                 raise WbcError(f"{self.name}: {unknown_name('frame', frame, robot.frames)}")
 
-    def row_names(self, robot: Dynamics, variables: Variables) -> list[str]:
+    def row_names(self, robot: Dynamics, tick: Tick) -> list[str]:
         """See `Task`."""
         return [f"{axis} of {self.frame}" for axis in self.axes]
 
-    def error(self, robot: Dynamics, variables: Variables) -> Array:
+    def error(self, robot: Dynamics, tick: Tick) -> Array:
         """Desired − measured in the task's axes, m and rad, shape (rows,)."""
         seen = motion(robot, self.frame, self._offset, self.relative_to)
-        error, _, _ = self._deviation(seen, variables.time)
+        error, _, _ = self._deviation(seen, tick.time)
         return self._turned(seen, error)
 
     def _deviation(self, seen: Motion, time: float) -> tuple[Array, Array, Array]:
@@ -180,10 +181,10 @@ class EndEffectorAcceleration(OnFrame):
         self.gains = Gains.of(gains, Gains(2.0), name)
         self.gains.check(len(self.axes), name)
 
-    def rows(self, robot: Dynamics, variables: Variables) -> Rows:
+    def rows(self, robot: Dynamics, tick: Tick) -> Rows:
         """See `Task`; a row an axis."""
         seen = motion(robot, self.frame, self._offset, self.relative_to)
-        error, rate, acceleration = self._deviation(seen, variables.time)
+        error, rate, acceleration = self._deviation(seen, tick.time)
         e, e_rate = self._turned(seen, error), self._turned(seen, rate)
         b = self._turned(seen, acceleration - seen.bias) + self.gains.kd * e_rate + self.gains.kp * e
         return Rows.equal(b, acceleration=self._turned(seen, seen.jacobian))
@@ -255,10 +256,10 @@ class CartesianImpedance(OnFrame):
             raise WbcError(f"{self.name}: {what} must be symmetric and not negative, not {show(values)}")
         return matrix
 
-    def rows(self, robot: Dynamics, variables: Variables) -> Rows:
+    def rows(self, robot: Dynamics, tick: Tick) -> Rows:
         """See `Task`; a row an axis."""
         seen = motion(robot, self.frame, self._offset, self.relative_to)
-        error, rate, acceleration = self._deviation(seen, variables.time)
+        error, rate, acceleration = self._deviation(seen, tick.time)
         J = self._turned(seen, seen.jacobian)
         force = self.stiffness @ self._turned(seen, error) + self.damping @ self._turned(seen, rate)
         mobility = self._mobility

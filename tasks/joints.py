@@ -12,9 +12,10 @@ from wbc.dynamics import Dynamics
 from wbc.errors import WbcError, unknown_name
 from wbc.model.names import actuator_names, velocity_names
 from wbc.tasking.gains import Gains
-from wbc.tasking.problem import Rows, Variables
+from wbc.tasking.rows import Rows
 from wbc.tasking.target import Aimed, Moving, Target
 from wbc.tasking.task import Task
+from wbc.tasking.tick import Tick
 
 
 class OnJoints(Aimed):
@@ -55,16 +56,16 @@ class OnJoints(Aimed):
         """See `Task`."""
         self._find(robot)
 
-    def row_names(self, robot: Dynamics, variables: Variables) -> list[str]:
+    def row_names(self, robot: Dynamics, tick: Tick) -> list[str]:
         """See `Task`."""
         self._find(robot)
         return list(self._names)
 
-    def error(self, robot: Dynamics, variables: Variables) -> Array:
+    def error(self, robot: Dynamics, tick: Tick) -> Array:
         """See `Task`; rad or m."""
         self._find(robot)
         q = robot.q[self._q]
-        return self._target.at(variables.time, q)[0] - q
+        return self._target.at(tick.time, q)[0] - q
 
     @property
     def purpose(self) -> str:
@@ -105,11 +106,11 @@ class JointAcceleration(OnJoints):
         super().__init__(joints, name, weight, tolerance, Gains.of(gains, Gains(2.0), name))
         self._target = Target(target, None, velocity=velocity, acceleration=acceleration, whose=self.name)
 
-    def rows(self, robot: Dynamics, variables: Variables) -> Rows:
+    def rows(self, robot: Dynamics, tick: Tick) -> Rows:
         """See `Task`; a row a joint."""
         self._find(robot)
         q, v = robot.q[self._q], robot.v[self._v]
-        wanted, rate, acceleration = self._target.at(variables.time, q)
+        wanted, rate, acceleration = self._target.at(tick.time, q)
         b = acceleration + self.gains.kd * (rate - v) + self.gains.kp * (wanted - q)
         return Rows.equal(b, acceleration=self._v)
 
@@ -153,11 +154,11 @@ class JointImpedance(JointAcceleration):
         )
         self.gravity = gravity
 
-    def rows(self, robot: Dynamics, variables: Variables) -> Rows:
+    def rows(self, robot: Dynamics, tick: Tick) -> Rows:
         """See `Task`; a row a joint."""
         self._find(robot)
         q, v = robot.q[self._q], robot.v[self._v]
-        wanted, rate, _ = self._target.at(variables.time, q)
+        wanted, rate, _ = self._target.at(tick.time, q)
         b = self.gains.kd * (rate - v) + self.gains.kp * (wanted - q)
         if self.gravity:
             b = b + robot.gravity_force[self._v]
@@ -177,11 +178,11 @@ class TorqueMinimization(Task):
     def __init__(self, name: str | None = None, weight: float = 1.0) -> None:
         super().__init__("least torque" if name is None else name, weight)
 
-    def rows(self, robot: Dynamics, variables: Variables) -> Rows:
+    def rows(self, robot: Dynamics, tick: Tick) -> Rows:
         """See `Task`; a row an actuator."""
         return Rows.equal(np.zeros(robot.na), torque=np.arange(robot.na))
 
-    def row_names(self, robot: Dynamics, variables: Variables) -> list[str]:
+    def row_names(self, robot: Dynamics, tick: Tick) -> list[str]:
         """See `Task`."""
         return actuator_names(robot.model)
 
@@ -201,10 +202,10 @@ class AccelerationMinimization(Task):
             raise WbcError(f"{self.name}: damping = {damping} must be finite, zero or more")
         self.damping = float(damping)
 
-    def rows(self, robot: Dynamics, variables: Variables) -> Rows:
+    def rows(self, robot: Dynamics, tick: Tick) -> Rows:
         """See `Task`; a row a velocity."""
         return Rows.equal(-self.damping * robot.v, acceleration=np.arange(robot.nv))
 
-    def row_names(self, robot: Dynamics, variables: Variables) -> list[str]:
+    def row_names(self, robot: Dynamics, tick: Tick) -> list[str]:
         """See `Task`."""
         return velocity_names(robot.model)

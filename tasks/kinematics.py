@@ -18,9 +18,10 @@ from wbc.dynamics import Dynamics
 from wbc.errors import number
 from wbc.model.names import velocity_names
 from wbc.tasking.gains import Gains
-from wbc.tasking.problem import Rows, Variables
+from wbc.tasking.rows import Rows
 from wbc.tasking.target import Moving, Target
 from wbc.tasking.task import Task
+from wbc.tasking.tick import Tick
 
 
 class EndEffectorVelocity(OnFrame):
@@ -65,10 +66,10 @@ class EndEffectorVelocity(OnFrame):
         self._gain = Gains(kp=gain, kd=0.0)
         self._gain.check(len(self.axes), name)
 
-    def rows(self, robot: Dynamics, variables: Variables) -> Rows:
+    def rows(self, robot: Dynamics, tick: Tick) -> Rows:
         """See `Task`; a row an axis."""
         seen = motion(robot, self.frame, self._offset, self.relative_to, moving=False)
-        error, velocity, _ = self._deviation(seen, variables.time)
+        error, velocity, _ = self._deviation(seen, tick.time)
         wanted = self._turned(seen, velocity) + self._gain.kp * self._turned(seen, error)
         return Rows.equal(wanted, velocity=self._turned(seen, seen.jacobian))
 
@@ -105,9 +106,9 @@ class CenterOfMassVelocity(OnCenterOfMass):
         self._gain = Gains(kp=gain, kd=0.0)
         self._gain.check(len(self.axes), self.name)
 
-    def rows(self, robot: Dynamics, variables: Variables) -> Rows:
+    def rows(self, robot: Dynamics, tick: Tick) -> Rows:
         """See `Task`; a row an axis."""
-        wanted, velocity, _ = self._target.at(variables.time, robot.com)
+        wanted, velocity, _ = self._target.at(tick.time, robot.com)
         at = self._picked
         b = velocity[at] + self._gain.kp * (wanted - robot.com)[at]
         return Rows.equal(b, velocity=robot.com_jacobian[at])
@@ -145,11 +146,11 @@ class JointVelocity(OnJoints):
         super().__init__(joints, "posture" if name is None else name, weight, tolerance, Gains(kp=gain, kd=0.0))
         self._target = Target(target, None, velocity=velocity, whose=self.name)
 
-    def rows(self, robot: Dynamics, variables: Variables) -> Rows:
+    def rows(self, robot: Dynamics, tick: Tick) -> Rows:
         """See `Task`; a row a joint."""
         self._find(robot)
         q = robot.q[self._q]
-        wanted, rate, _ = self._target.at(variables.time, q)
+        wanted, rate, _ = self._target.at(tick.time, q)
         return Rows.equal(rate + self.gains.kp * (wanted - q), velocity=self._v)
 
 
@@ -171,14 +172,14 @@ class ContactVelocity(Task):
         super().__init__("contact velocity" if name is None else name, weight)
         self.gain = number(gain, f"{self.name}: gain")
 
-    def rows(self, robot: Dynamics, variables: Variables) -> Rows:
+    def rows(self, robot: Dynamics, tick: Tick) -> Rows:
         """See `Task`; three rows a point, six a sole, in the order of the contacts."""
-        J, _ = variables.contact_motion(robot)
-        return Rows.equal(self.gain * variables.contact_error(robot), velocity=J)
+        J, _ = tick.contact_motion(robot)
+        return Rows.equal(self.gain * tick.contact_error(robot), velocity=J)
 
-    def row_names(self, robot: Dynamics, variables: Variables) -> list[str]:
+    def row_names(self, robot: Dynamics, tick: Tick) -> list[str]:
         """See `Task`."""
-        return [f"{axis} of {contact.name}" for contact in variables.contacts for axis in AXES[: contact.rows]]
+        return [f"{axis} of {contact.name}" for contact in tick.contacts for axis in AXES[: contact.rows]]
 
 
 class VelocityMinimization(Task):
@@ -196,11 +197,11 @@ class VelocityMinimization(Task):
     def __init__(self, name: str | None = None, weight: float = 1.0) -> None:
         super().__init__("least velocity" if name is None else name, weight)
 
-    def rows(self, robot: Dynamics, variables: Variables) -> Rows:
+    def rows(self, robot: Dynamics, tick: Tick) -> Rows:
         """See `Task`; a row a velocity."""
         return Rows.equal(np.zeros(robot.nv), velocity=np.arange(robot.nv))
 
-    def row_names(self, robot: Dynamics, variables: Variables) -> list[str]:
+    def row_names(self, robot: Dynamics, tick: Tick) -> list[str]:
         """See `Task`."""
         return velocity_names(robot.model)
 
@@ -238,10 +239,10 @@ class VelocityLimits(LimitedJoints):
             None if acceleration is None else number(acceleration, f"{self.name}: acceleration", above=True)
         )
 
-    def rows(self, robot: Dynamics, variables: Variables) -> Rows:
+    def rows(self, robot: Dynamics, tick: Tick) -> Rows:
         """See `Task`; a row a joint."""
         self._find(robot)
-        q, T = robot.q[self._q], variables.period
+        q, T = robot.q[self._q], tick.period
         way = self._limit.copy()
         way[0] -= q
         way[1] += q

@@ -11,8 +11,9 @@ from wbc.contacts import Contact
 from wbc.dynamics import Dynamics
 from wbc.errors import WbcError, number
 from wbc.model.names import actuator_names
-from wbc.tasking.problem import Rows, Variables
+from wbc.tasking.rows import Rows
 from wbc.tasking.task import Task
+from wbc.tasking.tick import Tick
 
 FAR = 1e9
 """Stands for a limit that does not exist, rad or m."""
@@ -41,7 +42,7 @@ class TorqueLimits(Task):
         self.rate = None if rate is None else number(rate, f"{self.name}: rate", above=True)
         self._constant: tuple[object, Rows] | None = None
 
-    def rows(self, robot: Dynamics, variables: Variables) -> Rows:
+    def rows(self, robot: Dynamics, tick: Tick) -> Rows:
         """See `Task`; a row an actuator."""
         if self._constant is None or self._constant[0] is not robot.limits:
             limit = self.scale * robot.limits.effort
@@ -49,16 +50,16 @@ class TorqueLimits(Task):
             lower.flags.writeable = limit.flags.writeable = False
             self._constant = robot.limits, Rows(lower, limit, torque=np.arange(robot.na))
         rows = self._constant[1]
-        last = variables.last_torque
+        last = tick.last_torque
         if self.rate is None or last is None:
             return rows
-        step = self.rate * variables.period
+        step = self.rate * tick.period
         # within the limits first: from a last torque beyond them, back at the rate
         lower = np.minimum(np.maximum(rows.lower, last - step), last + step)
         upper = np.maximum(np.minimum(rows.upper, last + step), last - step)
         return Rows(np.minimum(lower, upper), np.maximum(lower, upper), torque=rows.torque)
 
-    def row_names(self, robot: Dynamics, variables: Variables) -> list[str]:
+    def row_names(self, robot: Dynamics, tick: Tick) -> list[str]:
         """See `Task`."""
         return actuator_names(robot.model)
 
@@ -102,7 +103,7 @@ class LimitedJoints(Task):
         self._speed = limits.velocity[self._v] * self.speed_scale
         self._found_for = model
 
-    def row_names(self, robot: Dynamics, variables: Variables) -> list[str]:
+    def row_names(self, robot: Dynamics, tick: Tick) -> list[str]:
         """See `Task`."""
         self._find(robot)
         return list(self._names)
@@ -148,14 +149,14 @@ class JointLimits(LimitedJoints):
         self.greatest = number(greatest, f"{self.name}: greatest", low=self.braking)
         self._omega = 2 * np.pi * number(return_hz, f"{self.name}: return_hz", high=1e3, above=True)
 
-    def rows(self, robot: Dynamics, variables: Variables) -> Rows:
+    def rows(self, robot: Dynamics, tick: Tick) -> Rows:
         """See `Task`; a row a joint."""
         self._find(robot)
         q, v = robot.q[self._q], robot.v[self._v]
         way, toward = self._limit.copy(), np.stack([v, -v])
         way[0] -= q
         way[1] += q
-        upper, lower = self._bound(way, toward, variables.period)
+        upper, lower = self._bound(way, toward, tick.period)
         np.negative(lower, out=lower)
         clash = lower > upper
         if clash.any():  # a joint beyond one limit is led back whatever the other one says

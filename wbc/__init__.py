@@ -14,8 +14,9 @@ from wbc.lazy import lazy
 from wbc.model import Body, Frame, Joint, Limits, Model, Shape
 from wbc.tasking.gains import Gains
 from wbc.tasking.levels import Levels
-from wbc.tasking.problem import Rows, Variables
+from wbc.tasking.rows import Rows
 from wbc.tasking.task import Task
+from wbc.tasking.tick import Tick, Variables
 from wbc.threads import single_threaded
 
 if TYPE_CHECKING:
@@ -53,6 +54,7 @@ __all__ = [
     "Stack",
     "SurfaceContact",
     "Task",
+    "Tick",
     "Variables",
     "WbcError",
     "WbcWarning",

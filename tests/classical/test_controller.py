@@ -12,6 +12,7 @@ import tasks
 import wbc
 from tests.control.scenes import contacts, standing
 from wbc import classical
+from wbc.control.protocol import TorqueController
 
 
 def laws() -> dict[str, classical.ClassicalController]:
@@ -44,7 +45,7 @@ def test_every_law_has_the_interface_of_a_controller(name: str) -> None:
     solution = law.step(q, v, 0.0)
     again = law.step(q, v, 0.0)
     assert np.array_equal(solution.torque, again.torque)
-    assert isinstance(law, wbc.Controller) and isinstance(solution, wbc.Solution)
+    assert isinstance(law, TorqueController) and isinstance(solution, wbc.Solution)
     assert solution.status in ("optimal", "relaxed")
     assert solution.certificate.equation_of_motion < 1e-8
     assert (solution.status == "optimal") == solution.certificate.holds
@@ -102,13 +103,13 @@ def test_a_law_that_gives_no_numbers_ends_in_a_safe_torque() -> None:
     class Broken(classical.ClassicalController):
         """Divides by nothing."""
 
-        def law(self, robot, variables):
+        def law(self, robot, tick):
             return np.full(robot.na, np.nan)
 
     class Wrong(classical.ClassicalController):
         """Has too few torques."""
 
-        def law(self, robot, variables):
+        def law(self, robot, tick):
             return np.zeros(2)
 
     robot = wbc.load("arm", "numpy")
@@ -140,7 +141,7 @@ def test_a_stack_judges_a_law_and_changes_nothing_of_it() -> None:
 
 
 def test_the_time_that_judging_takes_is_not_the_laws() -> None:
-    def dawdle(robot, variables):
+    def dawdle(robot, tick):
         time.sleep(0.05)
         return wbc.Rows.equal(np.zeros(7), torque=np.arange(7))
 

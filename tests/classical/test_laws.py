@@ -13,6 +13,8 @@ from tests.equations import equation
 from wbc import classical
 from wbc.geometry import euler, so3
 
+pytestmark = pytest.mark.filterwarnings("ignore:no task bounds the forces")
+
 EXACT = {"rtol": 1e-8, "atol": 1e-8}
 NONE = wbc.Gains(kp=0.0, kd=0.0)
 
@@ -40,10 +42,10 @@ def test_joint_laws_as_printed(seed: int) -> None:
     plain = classical.JointPD(robot, path, gains, gravity=False).step(q, dq)
     assert np.allclose(plain.torque, spring, **EXACT)
     assert np.allclose(classical.JointPD(robot, path, gains).step(q, dq).torque, spring + robot.gravity_force, **EXACT)
-    variables = wbc.Variables(robot)
-    _, torque = tasks.JointImpedance(path, gains=gains).matrices(robot, variables)
+    tick = wbc.Tick(robot)
+    _, torque = tasks.JointImpedance(path, gains=gains).matrices(robot, tick)
     assert np.allclose(torque, spring + robot.gravity_force, **EXACT)
-    _, asked = tasks.JointAcceleration(wanted, gains=gains, velocity=rate).matrices(robot, variables)
+    _, asked = tasks.JointAcceleration(wanted, gains=gains, velocity=rate).matrices(robot, tick)
     assert np.allclose(asked, spring, **EXACT)  # (3.78)
     held = classical.ComputedTorque(robot, path, gains).step(q, dq)
     g = robot.gravity_force
@@ -291,7 +293,7 @@ def test_inverse_dynamics_is_the_stack_of_least_torque(name: str, seed: int) -> 
     pushed = other.step(robot.q, robot.v)
     assert np.allclose(pushed.acceleration, solution.acceleration, rtol=1e-6, atol=1e-5)
     assert np.abs(pushed.torque - solution.torque).max() > 1e-2
-    A = law.support(robot, wbc.Variables(robot, feet)).null_space.T[:, robot.actuated]
+    A = law.support(robot, wbc.Tick(robot, feet)).null_space.T[:, robot.actuated]
     free = np.eye(robot.na) - np.linalg.pinv(A, rcond=1e-9) @ A
     assert np.allclose(pushed.torque, solution.torque + free @ extra, atol=1e-6 * scale)
 

@@ -12,6 +12,8 @@ from tests.equations import equation
 from wbc.classical import TaskSpace, impact, selection_matrices
 from wbc.simulation.contact_impulse import solve_coulomb
 
+pytestmark = pytest.mark.filterwarnings("ignore:no task bounds the forces")
+
 EXACT = {"rtol": 1e-9, "atol": 1e-9}
 
 
@@ -29,10 +31,10 @@ def standing_state(name: str, seed: int, backend: str = "numpy"):
     """A state whose contacts are at rest, their Jacobian and bias, and the contacts."""
     robot, rng = state(name, seed, backend)
     feet = contacts(robot)
-    J = wbc.Variables(robot, feet).contact_jacobian(robot)
+    J = wbc.Tick(robot, feet).contact_jacobian(robot)
     robot.update(robot.q, robot.v - np.linalg.pinv(J) @ (J @ robot.v))
-    variables = wbc.Variables(robot, feet)
-    J, bias = variables.contact_motion(robot)
+    tick = wbc.Tick(robot, feet)
+    J, bias = tick.contact_motion(robot)
     assert np.abs(J @ robot.v).max() < 1e-12
     return robot, rng, J, bias, feet
 

@@ -46,9 +46,9 @@ def test_virtual_model_control_as_printed(seed: int) -> None:
     law = VirtualModelControl(
         robot, [ConstantForce("base", [*F_v, 0, 0, 0]), ConstantForce("LH_shank", [*F_w, 0, 0, 0])], feet
     )
-    variables = wbc.Variables(robot, feet)
-    tau = law.law(robot, variables)
-    f = distribute(robot, variables, law.demand(robot, variables))
+    tick = wbc.Tick(robot, feet)
+    tau = law.law(robot, tick)
+    f = distribute(robot, tick, law.demand(robot, tick))
     F_c = -f.reshape(-1, 3)  # on the ground, as printed
     # gravity at every body's centre of mass
     F_g, r_g, J_g = [], [], []
@@ -84,10 +84,8 @@ def test_base_force_and_moment_are_as_asked() -> None:
     wrench = np.array([20.0, -15.0, 40.0, 3.0, 5.0, -4.0])
     for distribution in ("least-squares", "hierarchical-qp", "sequential-qp"):
         law = VirtualModelControl(robot, ConstantForce("base", wrench), feet, distribution=distribution)
-        variables = wbc.Variables(robot, feet)
-        f = distribute(
-            robot, variables, law.demand(robot, variables), None if distribution == "least-squares" else law.solver
-        )
+        tick = wbc.Tick(robot, feet)
+        f = distribute(robot, tick, law.demand(robot, tick), None if distribution == "least-squares" else law.solver)
         arms = [robot.pose(foot.frame)[:3, 3] - robot.pose("base")[:3, 3] for foot in feet]
         forces = f.reshape(-1, 3)
         weight = robot.mass * np.array([0, 0, 9.81])
@@ -103,16 +101,16 @@ def test_the_distribution_keeps_to_the_cones_and_then_gives_what_it_can() -> Non
     pull = ConstantForce("base", [200.0, 0, 0, 0, 0, 0])  # two thirds of the weight, sideways
     least = VirtualModelControl(robot, pull, feet)
     bounded = VirtualModelControl(robot, pull, feet, distribution="hierarchical-qp")
-    variables = wbc.Variables(robot, feet)
-    demand = least.demand(robot, variables)
-    outside = distribute(robot, variables, demand).reshape(-1, 3)
-    inside = distribute(robot, variables, demand, bounded.solver).reshape(-1, 3)
+    tick = wbc.Tick(robot, feet)
+    demand = least.demand(robot, tick)
+    outside = distribute(robot, tick, demand).reshape(-1, 3)
+    inside = distribute(robot, tick, demand, bounded.solver).reshape(-1, 3)
     assert (np.linalg.norm(outside[:, :2], axis=1) > 0.4 * outside[:, 2]).any()
     assert (np.linalg.norm(inside[:, :2], axis=1) <= 0.4 * inside[:, 2] + 1e-6).all()
     assert 50.0 < inside[:, 0].sum() < 200.0 < outside[:, 0].sum() + 1e-6
     assert (inside[:, 2] > 40.0).all()
     limited = [wbc.PointContact(foot.frame, 0.4, maximum=30.0) for foot in feet[:1]] + feet[1:]
-    within = distribute(robot, wbc.Variables(robot, limited), demand, "hierarchical-qp")
+    within = distribute(robot, wbc.Tick(robot, limited), demand, "hierarchical-qp")
     assert within.reshape(-1, 3)[0, 2] <= 30.0 + 1e-6
 
 
@@ -174,7 +172,7 @@ def test_of_a_fixed_base_the_joints_carry_all() -> None:
 def test_bad_demands_are_named() -> None:
     robot, _ = state("quadruped", 0)
     with pytest.raises(wbc.WbcError, match="demand must be 18 finite numbers"):
-        distribute(robot, wbc.Variables(robot, contacts(robot)), [1.0])
+        distribute(robot, wbc.Tick(robot, contacts(robot)), [1.0])
 
 
 def test_a_robot_that_nothing_carries_is_told_so() -> None:

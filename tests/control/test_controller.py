@@ -10,6 +10,9 @@ import wbc
 from tests.control.scenes import SOLVERS, contacts, controller, moving_state, standing
 from wbc import WbcError, WbcWarning
 
+pytestmark = pytest.mark.filterwarnings("ignore:no task bounds the forces")
+"""Stacks of equations alone are what many of these tests are about."""
+
 EXACT = ("hierarchical-qp", "sequential-qp")
 
 
@@ -202,13 +205,13 @@ def test_infeasible_no_friction_on_a_slope() -> None:
         assert np.allclose(force - (force @ slope) * slope, 0.0, atol=1e-6)  # no tangential force
 
 
-class _Broken:
+class _Broken(wbc.solvers.Solver):
     """A solver that fails, in the way that is asked for."""
 
     def __init__(self, how: str) -> None:
         self.how = how
 
-    def solve(self, levels, *, validate: bool = True):
+    def solve(self, levels, *, validate: bool = True, seconds: float = np.inf):
         if self.how == "raises":
             raise np.linalg.LinAlgError("no")
         x = np.full(levels.A.shape[1], np.nan)
@@ -265,7 +268,7 @@ class _Turning(wbc.Task):
 
     then: object = None
 
-    def rows(self, robot, variables):
+    def rows(self, robot, tick):
         return wbc.Rows.equal(np.zeros(1), acceleration=np.eye(1, robot.nv)) if self.then is None else self.then
 
 
@@ -354,12 +357,12 @@ def test_numbers_that_are_none_are_named() -> None:
 def test_jacobians_of_contacts_are_those_of_the_robot_that_is_asked_about(name: str) -> None:
     """Robots come and go, and a new one may be where one that is gone has been."""
     robot, rng = wbc.load(name, "numpy"), np.random.default_rng(3)
-    variables = wbc.Variables(robot, contacts(robot))
+    tick = wbc.Tick(robot, contacts(robot))
     for _ in range(10):
         twin = robot.copy()
         twin.update(*moving_state(robot, rng, 0.5, 0.5))
-        expected = np.concatenate([contact.motion(twin)[0] for contact in variables.contacts])
-        assert np.allclose(variables.contact_motion(twin)[0], expected, atol=1e-12)
+        expected = np.concatenate([contact.motion(twin)[0] for contact in tick.contacts])
+        assert np.allclose(tick.contact_motion(twin)[0], expected, atol=1e-12)
         del twin
 
 
@@ -367,10 +370,10 @@ def test_jacobians_of_contacts_are_those_of_the_robot_that_is_asked_about(name: 
 def test_what_tasks_share_can_not_be_written_to(name: str) -> None:
     robot = wbc.load(name, "numpy")
     robot.update(robot.model.nominal)
-    variables = wbc.Variables(robot, contacts(robot))
-    shared = [variables.contact_jacobian(robot), *variables.contact_motion(robot)]
+    tick = wbc.Tick(robot, contacts(robot))
+    shared = [tick.contact_jacobian(robot), *tick.contact_motion(robot)]
     if name == "quadruped":
-        shared.append(variables.contacts[0].cone(robot, 4))
+        shared.append(tick.contacts[0].cone(robot, 4))
     for array in shared:
         with pytest.raises(ValueError, match="read-only"):
             array[:] = 0.0
@@ -405,7 +408,7 @@ class _Corridor(wbc.Task):
         self.lower, self.upper, self.joints = np.full(count, -1e3), np.full(count, upper), np.arange(6, 6 + count)
         self.lower.flags.writeable = False
 
-    def rows(self, robot: wbc.Dynamics, variables: wbc.Variables) -> wbc.Rows:
+    def rows(self, robot: wbc.Dynamics, tick: wbc.Tick) -> wbc.Rows:
         return wbc.Rows.between(self.lower, self.upper.copy(), acceleration=self.joints)
 
 
@@ -431,7 +434,7 @@ def test_bounds_that_can_not_change_are_those_of_the_tasks_that_are_on() -> None
     """Tasks that are switched may have as many rows together as others: where one stood, two stand."""
 
     class Fixed(_Corridor):
-        def rows(self, robot: wbc.Dynamics, variables: wbc.Variables) -> wbc.Rows:
+        def rows(self, robot: wbc.Dynamics, tick: wbc.Tick) -> wbc.Rows:
             self.upper.flags.writeable = False
             return wbc.Rows.between(self.lower, self.upper, acceleration=self.joints)
 
@@ -452,9 +455,9 @@ def test_the_period_may_be_set_while_it_runs() -> None:
     seen = []
 
     class Looks(tasks.TorqueMinimization):
-        def rows(self, robot: wbc.Dynamics, variables: wbc.Variables) -> wbc.Rows:
-            seen.append(variables.period)
-            return super().rows(robot, variables)
+        def rows(self, robot: wbc.Dynamics, tick: wbc.Tick) -> wbc.Rows:
+            seen.append(tick.period)
+            return super().rows(robot, tick)
 
     watched = wbc.Controller(ours.robot, wbc.Stack(tasks.EquationOfMotion() / Looks("looks")))
     watched.step(q, np.zeros(18))

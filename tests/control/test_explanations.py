@@ -11,6 +11,8 @@ import tasks
 import wbc
 from tests.control.scenes import contacts, controller
 
+pytestmark = pytest.mark.filterwarnings("ignore:no task bounds the forces")
+
 PUSHED = np.eye(18)[1] * 0.3
 """A quadruped's base that moves to the left at 0.3 m/s."""
 
@@ -91,7 +93,7 @@ def test_rows_are_called_by_joints_and_axes() -> None:
         contacts=feet,
     )
     robot.update(robot.model.nominal, np.zeros(robot.nv))
-    variables = wbc.Variables(robot, feet)
-    forces, moves = (stack[name].row_names(robot, variables) for name in ("least force", "least acceleration"))
-    assert len(forces) == variables.nf and forces[4] == "y at corner 1 of left_foot"
+    tick = wbc.Tick(robot, feet)
+    forces, moves = (stack[name].row_names(robot, tick) for name in ("least force", "least acceleration"))
+    assert len(forces) == tick.nf and forces[4] == "y at corner 1 of left_foot"
     assert len(moves) == robot.nv and moves[2] == "z of base" and moves[6] == robot.joint_names[0]

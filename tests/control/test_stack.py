@@ -8,11 +8,14 @@ import pytest
 import tasks
 import wbc
 
+pytestmark = pytest.mark.filterwarnings("ignore:no task bounds the forces")
+"""Stacks of equations alone are what many of these tests are about."""
+
 
 class Simple(wbc.Task):
     """Nothing at all."""
 
-    def rows(self, robot, variables):
+    def rows(self, robot, tick):
         return wbc.Rows.equal(np.zeros(1), acceleration=np.array([0]))
 
 
@@ -168,7 +171,7 @@ def test_switching_off_and_on_is_smooth_and_complete() -> None:
     assert stack.presence("far") == 0.0 and "(0% on)" in str(stack)
     stack.switch_on("far", duration=0.3)
     torques += [controller.step(q, v, 2.0 + k * 1e-3).torque for k in range(320)]
-    assert stack.presence("far") == 1.0 and not stack.fading
+    assert stack.presence("far") == 1.0 and not stack.schedule.partial
     assert np.allclose(controller.step(q, v, 3.0).torque, whole.torque, atol=1e-8)
     assert (np.abs(np.diff(torques, axis=0)) / most).max() < 0.02
     assert np.abs(torques[319] - whole.torque).max() > 1.0  # it had something to do
@@ -184,7 +187,7 @@ def test_a_place_to_hold_is_the_one_where_the_task_is_switched_on() -> None:
     moved = q + 0.2
     solution = controller.step(moved, v, 1.0)
     assert np.abs(solution.levels[1].residual["hold"]).max() < 1e-9
-    assert not hold.error(controller.robot, wbc.Variables(controller.robot)).any()
+    assert not hold.error(controller.robot, wbc.Tick(controller.robot)).any()
 
 
 def test_reset_ends_fades_where_they_lead_to() -> None:
@@ -222,7 +225,7 @@ def test_printing_shows_levels_rows_and_what_is_off() -> None:
 def test_a_tolerance_makes_a_band_of_an_equation() -> None:
     near = tasks.JointAcceleration(np.full(7, 1.0), gains=wbc.Gains(kp=1.0), tolerance=0.25, name="near")
     robot = wbc.load("arm", "pinocchio")
-    A, lower, upper = near.matrices(_at(robot, np.zeros(7)), wbc.Variables(robot))
+    A, lower, upper = near.matrices(_at(robot, np.zeros(7)), wbc.Tick(robot))
     assert np.allclose(lower, 0.75) and np.allclose(upper, 1.25) and np.array_equal(A[:, :7], np.eye(7))
     zero = tasks.AccelerationMinimization()
     stack = wbc.Stack(tasks.EquationOfMotion() / near / zero)
@@ -240,7 +243,7 @@ def test_weights_by_task_and_by_row_multiply_squared_residuals() -> None:
         )
 
     first = tasks.Rows(pull(1.0, [1, 2, 3, 4, 5, 6, 0]), name="first", weight=2.0)
-    second = tasks.Rows(lambda robot, variables: pull(0.0, None), name="second")
+    second = tasks.Rows(lambda robot, tick: pull(0.0, None), name="second")
     controller, _, q, v = arm(first, second)
     w = 2.0 * np.array([1, 2, 3, 4, 5, 6, 0])
     assert np.allclose(controller.step(q, v).acceleration, w / (w + 1), atol=1e-8)
@@ -261,7 +264,7 @@ class Level(wbc.Task):
         super().__init__(f"level {frame}")
         self.frame = frame
 
-    def rows(self, robot, variables):
+    def rows(self, robot, tick):
         J, bias, z = robot.jacobian(self.frame), robot.jacobian_bias(self.frame), robot.pose(self.frame)[:3, 2]
         wanted = 100.0 * np.cross(z, [0, 0, 1]) - 20.0 * robot.twist(self.frame)[3:]
         return wbc.Rows.equal((wanted - bias[3:])[:2], acceleration=J[3:5])
@@ -283,13 +286,13 @@ def test_a_users_own_task_in_ten_lines() -> None:
 class Wrong(wbc.Task):
     """Something else."""
 
-    def rows(self, robot, variables):
+    def rows(self, robot, tick):
         return 1, 2
 
 
 def test_rows_that_are_wrong_are_named() -> None:
     robot = wbc.load("arm", "numpy")
-    variables = wbc.Variables(_at(robot, np.zeros(7)))
+    tick = wbc.Tick(_at(robot, np.zeros(7)))
     for rows, words in (
         (wbc.Rows.equal(np.zeros(2), acceleration=np.eye(3)), "acceleration block has shape"),
         (wbc.Rows.equal(np.zeros(2), torque=np.array([0, 7])), "torque indices"),
@@ -300,12 +303,12 @@ def test_rows_that_are_wrong_are_named() -> None:
         (wbc.Rows.equal(np.zeros(7), torque=np.eye(7), weights=-np.ones(7)), "weights"),
     ):
         with pytest.raises(wbc.WbcError, match=f"mine: .*{words}"):
-            tasks.Rows(rows, name="mine").matrices(robot, variables)
+            tasks.Rows(rows, name="mine").matrices(robot, tick)
         with pytest.raises(wbc.WbcError, match=f"mine: .*{words}"):
             arm(tasks.Rows(rows, name="mine"))[0].step(np.zeros(7), np.zeros(7))
     flat = tasks.Rows(wbc.Rows.equal(0.0, acceleration=np.ones(7)), name="mine")
     with pytest.raises(wbc.WbcError, match=r"mine: the acceleration block .*matrix .*\(1, 7\)"):
-        flat.matrices(robot, variables)
+        flat.matrices(robot, tick)
     with pytest.raises(wbc.WbcError, match="what the rows are held to = 'x' is not an array"):
         wbc.Rows.equal("x", acceleration=np.ones((1, 7)))
     with pytest.raises(wbc.WbcError, match="posture: tolerance = 'x' is not an array of numbers"):
@@ -319,7 +322,7 @@ def test_rows_that_are_wrong_are_named() -> None:
     with pytest.raises(wbc.WbcError, match=r"mine: give a wbc\.Rows"):
         tasks.Rows(np.eye(3), name="mine")
     with pytest.raises(wbc.WbcError, match="mine: its function gave None"):
-        tasks.Rows(lambda robot, variables: None, name="mine").matrices(robot, variables)
+        tasks.Rows(lambda robot, tick: None, name="mine").matrices(robot, tick)
 
 
 def test_a_fade_asked_for_in_every_tick_still_ends() -> None:
@@ -327,6 +330,6 @@ def test_a_fade_asked_for_in_every_tick_still_ends() -> None:
     for tick in range(60):
         stack.switch_off("posture", duration=0.05)
         stack.fade("posture", 3.0, duration=0.05)
-        stack.advance(1e-3 * tick)
+        stack.schedule.advance(1e-3 * tick)
     assert stack.presence("posture") == 0.0
     assert stack["posture"].weight == 3.0

@@ -9,6 +9,9 @@ import tasks
 import wbc
 from wbc.control.support import Support
 
+pytestmark = pytest.mark.filterwarnings("ignore:no task bounds the forces")
+"""Stacks of equations alone are what many of these tests are about."""
+
 FEET = ("LF_foot", "RF_foot", "LH_foot", "RH_foot")
 
 

@@ -11,6 +11,9 @@ from tests.control.scenes import contacts, controller, moving_state
 from tests.equations import equation
 from wbc.classical import InverseDynamics, TaskSpace
 
+pytestmark = pytest.mark.filterwarnings("ignore:no task bounds the forces")
+"""Stacks of equations alone are what many of these tests are about."""
+
 EXACT = {"rtol": 1e-8, "atol": 1e-8}
 
 
@@ -110,8 +113,8 @@ def test_inverse_dynamics_with_contacts_3_100_and_its_null_space_3_101(name: str
         contacts=feet,
     )
     solution = controller(robot, stack, "nullspace").step(q, v)
-    variables = wbc.Variables(robot, feet)
-    Jc = variables.contact_jacobian(robot)
+    tick = wbc.Tick(robot, feet)
+    Jc = tick.contact_jacobian(robot)
     M, h, vdot = robot.mass_matrix, robot.bias, solution.acceleration
     N = np.eye(robot.nv) - np.linalg.solve(M, Jc.T) @ np.linalg.solve(Jc @ np.linalg.solve(M, Jc.T), Jc)  # ETH (3.63)
     S = np.eye(robot.nv)[robot.actuated]

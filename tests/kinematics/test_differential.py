@@ -112,13 +112,13 @@ def test_a_joint_beyond_its_limit_is_led_back() -> None:
 
 def test_bounds_are_never_empty() -> None:
     robot, rng = wbc.load("arm", "numpy"), np.random.default_rng(0)
-    variables = wbc.kinematics.VelocityVariables(robot)
+    tick = wbc.kinematics.VelocityVariables(robot)
     middle = (robot.limits.lower + robot.limits.upper) / 2
     narrow = (robot.limits.upper - robot.limits.lower) / 2 - 1e-3
     for _ in range(300):
         task = tasks.VelocityLimits(rng.choice([0.0, narrow.min()]), acceleration=rng.choice([0.1, 50.0]))
         robot.update(middle + 4 * rng.normal(size=7), 3 * rng.normal(size=7))
-        _, lower, upper = task.matrices(robot, variables)
+        _, lower, upper = task.matrices(robot, tick)
         assert (lower <= upper).all()
         assert np.isfinite(lower).all()
         assert np.isfinite(upper).all()
@@ -288,13 +288,13 @@ def test_rows_and_tasks_of_ones_own() -> None:
 
         kinematic = True
 
-        def rows(self, robot, variables):
+        def rows(self, robot, tick):
             return wbc.Rows.equal(0.4 - robot.pose("tool")[2, 3], velocity=robot.jacobian("tool")[2:3])
 
     robot = wbc.load("arm", "numpy")
     own = tasks.Rows(wbc.Rows.equal([0.2], velocity=np.array([0])), "first")
     function = tasks.Rows(
-        lambda robot, variables: wbc.Rows.between([-0.1], [0.1], velocity=np.array([1])), "second", kinematic=True
+        lambda robot, tick: wbc.Rows.between([-0.1], [0.1], velocity=np.array([1])), "second", kinematic=True
     )
     dk = DifferentialKinematics(robot, wbc.Stack([[Height("height")], [own, function]]))
     solution = dk.step(robot.model.nominal)
@@ -340,8 +340,8 @@ def test_contacts_that_nothing_holds_are_noticed() -> None:
 
 
 def test_a_hard_state_ends_in_zero_not_in_an_exception() -> None:
-    class Broken:
-        def solve(self, levels, *, validate=True):
+    class Broken(wbc.solvers.Solver):
+        def solve(self, levels, *, validate=True, seconds=np.inf):
             raise np.linalg.LinAlgError("no")
 
     dk = arm(tasks.EndEffectorVelocity("tool", reachable(8)), solver=Broken())

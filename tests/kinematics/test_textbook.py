@@ -421,10 +421,10 @@ def test_many_tasks_in_priority() -> None:
         tasks.EndEffectorVelocity("base", velocity=rng.normal(size=6)),
         tasks.JointVelocity(velocity=rng.normal(size=31)),
     ]
-    variables = kinematics.VelocityVariables(robot)
+    tick = kinematics.VelocityVariables(robot)
     u, above = np.zeros(robot.nv), np.zeros((0, robot.nv))
     for task in made:
-        J, w = task.matrices(robot, variables)
+        J, w = task.matrices(robot, tick)
         N = null_space_projector(above) if len(above) else np.eye(robot.nv)
         u = u + N @ pseudo_inverse(J @ N, 1e-7) @ (w - J @ u)
         above = np.vstack([above, J])
@@ -480,8 +480,8 @@ def test_trajectory_control(name) -> None:
     v = DifferentialKinematics(robot, wbc.Stack(task)).step(robot.q).velocity
     now = robot.pose(frame)
     position, rotation = T[:3, 3] - now[:3, 3], so3.boxminus(T[:3, :3], now[:3, :3])
-    variables = kinematics.VelocityVariables(robot)
-    assert np.allclose(task.error(robot, variables), np.r_[position, rotation])
+    tick = kinematics.VelocityVariables(robot)
+    assert np.allclose(task.error(robot, tick), np.r_[position, rotation])
     printed = pseudo_inverse(robot.jacobian(frame)) @ np.r_[w[:3] + k * position, w[3:] + k * rotation]
     assert np.allclose(v, printed, atol=1e-8)
 
@@ -546,7 +546,7 @@ FEET = ["LF_foot", "RF_foot", "LH_foot", "RH_foot"]
 
 @equation("ETH 2.269", "a contact does not move", tasks.ContactVelocity)
 @equation("ETH 2.270", "contact constraint on velocity, acceleration", tasks.ContactVelocity, tasks.ContactMotion)
-@equation("ETH 2.271", "stacked contact constraints", wbc.Variables.contact_motion)
+@equation("ETH 2.271", "stacked contact constraints", wbc.Tick.contact_motion)
 def test_contact_constraints() -> None:
     robot = moving("quadruped", 11)
     contacts = [wbc.PointContact(foot) for foot in FEET[:3]]
@@ -554,7 +554,7 @@ def test_contact_constraints() -> None:
     A, b = tasks.ContactVelocity().matrices(robot, kinematics.VelocityVariables(robot, contacts))
     assert np.allclose(A, J_c)
     assert not b.any()
-    A, b = tasks.ContactMotion(wbc.Gains(kp=0, kd=0)).matrices(robot, wbc.Variables(robot, contacts))
+    A, b = tasks.ContactMotion(wbc.Gains(kp=0, kd=0)).matrices(robot, wbc.Tick(robot, contacts))
     rate = along(robot, robot.q, robot.v, lambda: np.vstack([robot.jacobian(foot)[:3] for foot in FEET[:3]]))
     assert np.allclose(A[:, :18], J_c)
     assert np.allclose(b, -rate @ robot.v, atol=1e-6)  # J u̇ + J̇ u = 0

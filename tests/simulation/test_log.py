@@ -203,7 +203,7 @@ def test_what_can_not_be_run_is_named(change: dict, words: str) -> None:
 class Wandering(tasks.JointAcceleration):
     """Its error is none."""
 
-    def error(self, robot, variables):
+    def error(self, robot, tick):
         return 1.0
 
 
@@ -285,6 +285,7 @@ def test_a_measured_force_is_the_mean_over_the_period() -> None:
     assert np.abs(log.measured).max() > 100.0
 
 
+@pytest.mark.filterwarnings("ignore:no task bounds the forces")
 def test_limits_go_by_the_period_of_the_run() -> None:
     """Torques that may change by so much a second change by so much a tick."""
     controller, _ = standing("quadruped")

@@ -143,6 +143,7 @@ LEGS = "".join(
 )
 
 
+@pytest.mark.filterwarnings("ignore:no task bounds the forces")
 def test_contact_forces_of_an_mjcf_robot_are_measured_at_the_contacts_of_the_stack() -> None:
     """Three feet on one rigid part, which is another body of the file than the one with the joint."""
     m = mujoco.MjModel.from_xml_string(STOOL.format(legs=LEGS))

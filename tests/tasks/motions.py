@@ -75,8 +75,7 @@ def pose_near(rng: np.random.Generator, pose: np.ndarray, far: float = 0.5) -> n
 
 def residual(task: wbc.Task, moving: Moving, contacts: tuple[wbc.Contact, ...] = (), time: float = 0.0) -> np.ndarray:
     """A x − b of a task of equations, in the motion's own v̇."""
-    variables = wbc.Variables(moving.robot, contacts)
-    variables.time = time
-    A, b = task.matrices(moving.robot, variables)
+    tick = wbc.Tick(moving.robot, contacts, time=time)
+    A, b = task.matrices(moving.robot, tick)
     assert not A[:, moving.robot.nv :].any()
     return np.asarray(A[:, : moving.robot.nv] @ moving.vdot - b)

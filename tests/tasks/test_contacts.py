@@ -10,6 +10,8 @@ import wbc
 from tests.equations import equation
 from tests.tasks.motions import CLOSE, Moving, residual, rotvec
 
+pytestmark = pytest.mark.filterwarnings("ignore:no task bounds the forces")
+
 SQUARE = [[0.1, 0.05], [0.1, -0.05], [-0.1, 0.05], [-0.1, -0.05]]
 CONTACTS = {
     "points": ("quadruped", lambda: (wbc.PointContact("LF_foot"), wbc.PointContact("RH_foot"))),
@@ -76,7 +78,7 @@ def test_contacts_that_slide_are_held_in_the_axes_that_were_chosen(kind: str, wa
         names += [f"{axis} of {contact.name}" for axis in kept]
         start += contact.rows
     assert np.allclose(residual(held, moving, contacts), expected, atol=1e-9 * np.abs(everything).max())
-    assert held.row_names(robot, wbc.Variables(robot, contacts)) == names
+    assert held.row_names(robot, wbc.Tick(robot, contacts)) == names
 
 
 @pytest.mark.parametrize("kind", ["points", "point on body", "on the arm"])
@@ -105,10 +107,10 @@ def test_a_contact_that_slides_has_kinetic_friction(on: str | None) -> None:
     normal = np.array([0.0, 0.6, 0.8])
     sliding = wbc.PointContact("LF_foot", 0.4, normal=normal, on=on)
     contacts = (wbc.PointContact("RH_foot", 0.7), sliding)
-    variables = wbc.Variables(robot, contacts)
+    tick = wbc.Tick(robot, contacts)
     task = tasks.FrictionCones(sliding="LF_foot", slow=0.02)
-    A, lower, upper = task.matrices(robot, variables)
-    names = task.row_names(robot, variables)
+    A, lower, upper = task.matrices(robot, tick)
+    names = task.row_names(robot, tick)
     mine = [row for row, name in enumerate(names) if name == "kinetic friction of LF_foot"]
     assert len(mine) == 2 and not lower[mine].any() and not upper[mine].any()
     assert names.count("friction of RH_foot") == 4 and np.isinf(lower[:4]).all()
@@ -117,23 +119,23 @@ def test_a_contact_that_slides_has_kinetic_friction(on: str | None) -> None:
     velocity = turn @ moving.frame_rates("LF_foot", None, on)[0][:3]
     n = turn @ normal
     along = velocity - n * (n @ velocity)
-    x = np.zeros(variables.n)
+    x = np.zeros(tick.n)
     force = 50.0 * n - 0.4 * 50.0 * along / np.hypot(np.linalg.norm(along), 0.02)
-    x[variables.force][3:] = force
+    x[tick.force][3:] = force
     assert np.allclose((A @ x)[mine], 0.0, atol=1e-4)
     assert 0.0 < sliding.margin(robot, force, 4) < 0.01, "it is inside the cone, at its edge"
-    x[variables.force][3:] = 50.0 * n
+    x[tick.force][3:] = 50.0 * n
     assert np.linalg.norm((A @ x)[mine]) == pytest.approx(20.0, rel=1e-3)
     planned = tasks.FrictionCones(sliding={"LF_foot": lambda t: t * velocity})
-    variables.time = 3.0
-    x[variables.force][3:] = 50.0 * n - 20.0 * along / np.linalg.norm(along)
-    assert np.allclose((planned.matrices(robot, variables)[0] @ x)[mine], 0.0, atol=1e-4)
+    tick = tick.replace(time=3.0)
+    x[tick.force][3:] = 50.0 * n - 20.0 * along / np.linalg.norm(along)
+    assert np.allclose((planned.matrices(robot, tick)[0] @ x)[mine], 0.0, atol=1e-4)
     wrong = tasks.FrictionCones(sliding={"LF_foot": lambda t: (t, 0.0)})
     with pytest.raises(wbc.WbcError, match="velocity of 'LF_foot'"):
-        wrong.matrices(robot, variables)
+        wrong.matrices(robot, tick)
     robot.update(moving.q, np.zeros(robot.nv))
-    x[variables.force][3:] = 50.0 * n
-    assert np.allclose(task.matrices(robot, variables)[0][mine] @ x, 0.0), "at rest, nothing rubs"
+    x[tick.force][3:] = 50.0 * n
+    assert np.allclose(task.matrices(robot, tick)[0][mine] @ x, 0.0), "at rest, nothing rubs"
 
 
 @pytest.mark.parametrize("kind", CONTACTS)
@@ -147,9 +149,8 @@ def test_contacts_are_pulled_back_to_where_they_closed(kind: str) -> None:
     robot.update(robot.integrate(moving.q, moving.rng.normal(size=robot.nv), 0.1), moving.v)
     moving.q = robot.q
     free = residual(tasks.ContactMotion(wbc.Gains(kp=0.0, kd=3.0)), moving, contacts)
-    variables = wbc.Variables(robot, contacts)
-    variables.anchors = anchors
-    A, b = tasks.ContactMotion(wbc.Gains(kp=50.0, kd=3.0)).matrices(robot, variables)
+    tick = wbc.Tick(robot, contacts, anchors=anchors)
+    A, b = tasks.ContactMotion(wbc.Gains(kp=50.0, kd=3.0)).matrices(robot, tick)
     pull = A[:, : robot.nv] @ moving.vdot - b - free
     expected = []
     for contact, anchor in zip(contacts, anchors, strict=True):
@@ -158,7 +159,7 @@ def test_contacts_are_pulled_back_to_where_they_closed(kind: str) -> None:
         error = np.r_[desired[:3, 3] - pose[:3, 3], rotvec(desired[:3, :3] @ pose[:3, :3].T)]
         expected.append(-50.0 * error[: contact.rows])
     assert np.allclose(pull, np.concatenate(expected), atol=1e-9)
-    assert len(tasks.ContactMotion().row_names(robot, variables)) == len(b)
+    assert len(tasks.ContactMotion().row_names(robot, tick)) == len(b)
 
 
 @pytest.mark.parametrize("kind", CONTACTS)
@@ -167,15 +168,15 @@ def test_equation_of_motion_is_inverse_dynamics_with_forces(kind: str) -> None:
     name, make = CONTACTS[kind]
     moving, contacts = Moving(name, 33), make()
     robot = moving.robot
-    variables = wbc.Variables(robot, contacts)
-    x = moving.rng.normal(size=variables.n) * 10
-    A, b = tasks.EquationOfMotion().matrices(robot, variables)
-    vdot, f, tau = x[variables.acceleration], x[variables.force], x[variables.torque]
+    tick = wbc.Tick(robot, contacts)
+    x = moving.rng.normal(size=tick.n) * 10
+    A, b = tasks.EquationOfMotion().matrices(robot, tick)
+    vdot, f, tau = x[tick.acceleration], x[tick.force], x[tick.torque]
     needed = robot.inverse_dynamics(moving.q, moving.v, vdot)
     given = np.zeros(robot.nv)
     given[robot.actuated] = tau
     for contact in contacts:
-        force = f[variables.force_of(contact.name)]
+        force = f[tick.force_of(contact.name)]
         place = robot.pose(contact.frame)
         pushes = [(place[:3, 3], force[:3], force[3:] if len(force) == 6 else np.zeros(3))]
         if contact.size > 6:  # at corners
@@ -198,10 +199,10 @@ def test_contact_force_is_the_force_or_wrench_that_was_asked_for(forces: str) ->
     robot = moving.robot
     sole = wbc.SurfaceContact("left_foot", corners=SQUARE, forces=forces)
     hand = wbc.PointContact("right_hand", name="hand")
-    variables = wbc.Variables(robot, (hand, sole))
+    tick = wbc.Tick(robot, (hand, sole))
     wanted = moving.rng.normal(size=6) * 100
-    x = moving.rng.normal(size=variables.n) * 10
-    f = x[variables.force]
+    x = moving.rng.normal(size=tick.n) * 10
+    f = x[tick.force]
     wrench = f[3:9]
     if forces == "corners":
         arms = sole.corners @ robot.pose("left_foot")[:3, :3].T
@@ -216,19 +217,19 @@ def test_contact_force_is_the_force_or_wrench_that_was_asked_for(forces: str) ->
         ("hand", wanted[:3], "y", f[[1]] - wanted[[1]]),
     ):
         task = tasks.ContactForce(contact, target, axes)
-        A, b = task.matrices(robot, variables)
+        A, b = task.matrices(robot, tick)
         assert np.allclose(A @ x - b, expected, atol=1e-9)
-        assert len(task.row_names(robot, variables)) == len(b)
+        assert len(task.row_names(robot, tick)) == len(b)
         assert contact in repr(task)
     task = tasks.ContactForce("hand", wanted[:3])
     task.target = np.zeros(3)
-    assert not task.matrices(robot, variables)[1].any()
-    open_hand = wbc.Variables(robot, (sole,))
+    assert not task.matrices(robot, tick)[1].any()
+    open_hand = wbc.Tick(robot, (sole,))
     A, b = task.matrices(robot, open_hand)
     assert A.shape == (0, open_hand.n) and b.shape == (0,)
     for bad in (tasks.ContactForce("hand", wanted), tasks.ContactForce("left_foot", wanted[:3], ("rx",))):
         with pytest.raises(wbc.WbcError, match="force of .*axes"):
-            bad.matrices(robot, variables)
+            bad.matrices(robot, tick)
         with pytest.raises(wbc.WbcError, match="force of .*axes"):  # and before it comes to that
             wbc.Controller(robot, wbc.Stack(tasks.EquationOfMotion() / tasks.ContactMotion() / bad, (hand, sole)))
 

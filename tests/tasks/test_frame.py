@@ -74,10 +74,10 @@ def test_demands_are_met_by_motions_that_fulfil_the_rows(name: str, variant: str
     ):
         task = tasks.EndEffectorAcceleration(frames[0], target, gains, **options, **rates)
         assert np.allclose(residual(task, moving, time=3.0), got - feed - force, **CLOSE)
-        assert len(task.row_names(moving.robot, wbc.Variables(moving.robot))) == len(picked)
+        assert len(task.row_names(moving.robot, wbc.Tick(moving.robot))) == len(picked)
         for axis in task.axes:
             assert axis in repr(task)
-        assert frames[0] in repr(task) and task.error(moving.robot, wbc.Variables(moving.robot)).shape == (len(picked),)
+        assert frames[0] in repr(task) and task.error(moving.robot, wbc.Tick(moving.robot)).shape == (len(picked),)
 
 
 @pytest.mark.parametrize("name", ROBOTS)
@@ -98,8 +98,8 @@ def test_an_impedance_behaves_like_spring_damper_and_inertia(name: str, variant:
     # K e + D ė = inertia (ẅ - ẅ*): the closed loop
     assert np.allclose(residual(wanted, moving), got - feed - np.linalg.solve(inertia, force), **CLOSE)
     own = tasks.CartesianImpedance(frames[0], 300.0 * np.eye(n), 20.0, **given, **options)
-    J = own.matrices(robot, wbc.Variables(robot))[0][:, : robot.nv]
-    assert np.allclose(J, wanted.matrices(robot, wbc.Variables(robot))[0][:, : robot.nv], atol=1e-12)
+    J = own.matrices(robot, wbc.Tick(robot))[0][:, : robot.nv]
+    assert np.allclose(J, wanted.matrices(robot, wbc.Tick(robot))[0][:, : robot.nv], atol=1e-12)
     mobility = J @ np.linalg.inv(robot.mass_matrix) @ J.T
     assert np.allclose(residual(own, moving), got - feed - mobility @ force, **CLOSE)
 
@@ -110,7 +110,7 @@ def test_with_its_own_inertia_an_impedance_needs_no_torque_but_spring_and_damper
     task = tasks.CartesianImpedance("tool", 100.0, 5.0, pose_near(moving.rng, moving.pose("tool")))
     stack = wbc.Stack(tasks.EquationOfMotion() / task / tasks.AccelerationMinimization())
     found = wbc.Controller(robot, stack).step(moving.q, moving.v).torque
-    error = task.error(robot, wbc.Variables(robot))
+    error = task.error(robot, wbc.Tick(robot))
     J = robot.jacobian("tool")
     force = 100.0 * error - 5.0 * robot.twist("tool")
     # ETH (3.87): tau = J^T (Λ ẇ* + μ + p), Λ ẇ* the spring's force; up to what lies in the null space
@@ -126,17 +126,17 @@ def test_with_its_own_inertia_an_impedance_needs_no_torque_but_spring_and_damper
 def test_without_a_target_a_frame_is_held_where_it_first_was() -> None:
     moving = Moving("quadruped", 4)
     task = tasks.EndEffectorAcceleration("LF_foot", axes="position")
-    variables = wbc.Variables(moving.robot)
-    assert not task.error(moving.robot, variables).any()
+    tick = wbc.Tick(moving.robot)
+    assert not task.error(moving.robot, tick).any()
     place = moving.pose("LF_foot")[:3, 3]
     moving.robot.update(moving.robot.random(moving.rng))
-    assert np.allclose(task.error(moving.robot, variables), place - moving.pose("LF_foot")[:3, 3])
+    assert np.allclose(task.error(moving.robot, tick), place - moving.pose("LF_foot")[:3, 3])
     task.reset()
-    assert not task.error(moving.robot, variables).any()
+    assert not task.error(moving.robot, tick).any()
     assert "held" in repr(task)
     task.target = place
     assert "to its target" in repr(task)
-    assert np.allclose(task.error(moving.robot, variables), place - moving.pose("LF_foot")[:3, 3])
+    assert np.allclose(task.error(moving.robot, tick), place - moving.pose("LF_foot")[:3, 3])
 
 
 def test_targets_offsets_axes_and_gains_are_copied() -> None:
@@ -146,18 +146,18 @@ def test_targets_offsets_axes_and_gains_are_copied() -> None:
     task = tasks.EndEffectorAcceleration(
         "tool", pose, wbc.Gains(kp=kp), offset=offset, axes_in=axes_in, velocity=velocity, acceleration=acceleration
     )
-    variables = wbc.Variables(moving.robot)
-    before = task.matrices(moving.robot, variables)
+    tick = wbc.Tick(moving.robot)
+    before = task.matrices(moving.robot, tick)
     for array in (pose, velocity, acceleration, offset, axes_in, kp):
         array *= 2
-    after = task.matrices(moving.robot, variables)
+    after = task.matrices(moving.robot, tick)
     assert np.array_equal(before[0], after[0]) and np.array_equal(before[1], after[1])
     with pytest.raises(ValueError, match="read-only"):
         task.target[0, 3] = 7.0
     task.target = task.target
-    assert np.array_equal(task.matrices(moving.robot, variables)[1], after[1])
+    assert np.array_equal(task.matrices(moving.robot, tick)[1], after[1])
     before[1][:] = 0.0  # nor does a user's hold on the rows reach back
-    assert np.array_equal(task.matrices(moving.robot, variables)[1], after[1])
+    assert np.array_equal(task.matrices(moving.robot, tick)[1], after[1])
 
 
 @pytest.mark.parametrize(
@@ -194,8 +194,8 @@ def test_a_moving_target_that_does_not_turn_is_named() -> None:
     robot.update(robot.neutral())
     task = tasks.EndEffectorAcceleration("tool", lambda t: np.ones((4, 4)))
     with pytest.raises(wbc.WbcError, match=r"tool: the rotation in target at t = 0 is not a rotation matrix"):
-        task.matrices(robot, wbc.Variables(robot))
-    tasks.EndEffectorAcceleration("tool", np.ones((4, 4)), axes="position").matrices(robot, wbc.Variables(robot))
+        task.matrices(robot, wbc.Tick(robot))
+    tasks.EndEffectorAcceleration("tool", np.ones((4, 4)), axes="position").matrices(robot, wbc.Tick(robot))
 
 
 def test_bad_impedances_are_named() -> None:

@@ -15,11 +15,11 @@ SQUARE = [[0.1, 0.05], [0.1, -0.05], [-0.1, 0.05], [-0.1, -0.05]]
 TILTED = (0.4, -0.2, 0.9)
 
 
-def holds(task, robot, variables, f, margin=0.0):
+def holds(task, robot, tick, f, margin=0.0):
     """Whether forces satisfy the rows; the other variables do not matter."""
-    A, lower, upper = task.matrices(robot, variables)
-    assert not A[:, variables.acceleration].any() and not A[:, variables.torque].any()
-    values = A[:, variables.force] @ f
+    A, lower, upper = task.matrices(robot, tick)
+    assert not A[:, tick.acceleration].any() and not A[:, tick.torque].any()
+    values = A[:, tick.force] @ f
     slack = margin * np.abs(f).max()
     return bool((values >= lower - slack).all() and (values <= upper + slack).all())
 
@@ -31,7 +31,7 @@ def test_points_do_not_slide(on: str | None, sides: int) -> None:
     moving = Moving("quadruped", sides)
     robot, rng = moving.robot, moving.rng
     contact = wbc.PointContact("LF_foot", 0.7, normal=TILTED, on=on)
-    variables = wbc.Variables(robot, (contact,))
+    tick = wbc.Tick(robot, (contact,))
     task = tasks.FrictionCones(sides)
     for _ in range(2):  # in two states: the cone of a contact on a body is another one in each
         robot.update(robot.random(rng))
@@ -43,7 +43,7 @@ def test_points_do_not_slide(on: str | None, sides: int) -> None:
         for force in rng.normal(size=(400, 3)) + 1.2 * n:
             normal = n @ force
             true = 0.7 * normal - np.linalg.norm(force - normal * n)
-            if holds(task, robot, variables, force):
+            if holds(task, robot, tick, force):
                 assert true >= -1e-12
                 passed += 1
             elif true > 0:  # in the cone, but beyond the pyramid: at most the gap between the two
@@ -55,12 +55,12 @@ def test_points_do_not_slide(on: str | None, sides: int) -> None:
 def test_normal_forces_stay_between_minimum_maximum_and_ceiling() -> None:
     moving = Moving("quadruped", 3)
     contact = wbc.PointContact("LF_foot", minimum=20.0, maximum=100.0)
-    variables, task = wbc.Variables(moving.robot, (contact,)), tasks.FrictionCones()
+    tick, task = wbc.Tick(moving.robot, (contact,)), tasks.FrictionCones()
     for ceiling, least, most in ((100.0, 20.0, 100.0), (50.0, 20.0, 50.0), (10.0, 10.0, 10.0), (0.0, 0.0, 0.0)):
-        variables.ceilings = [ceiling]
+        tick = tick.replace(ceilings=[ceiling])
         for normal in (0.0, 5.0, 10.0, 15.0, 20.0, 40.0, 60.0, 100.0, 110.0):
-            assert holds(task, moving.robot, variables, np.array([0, 0, normal])) == (least <= normal <= most)
-        assert not holds(task, moving.robot, variables, np.array([0, 0, -1.0]))
+            assert holds(task, moving.robot, tick, np.array([0, 0, normal])) == (least <= normal <= most)
+        assert not holds(task, moving.robot, tick, np.array([0, 0, -1.0]))
 
 
 @pytest.mark.parametrize("normal", ((0, 0, 1), TILTED))
@@ -72,7 +72,7 @@ def test_wrenches_that_pass_are_those_of_corner_forces_that_pass(friction: float
     as_wrench = wbc.SurfaceContact("left_foot", **options)
     at_corners = wbc.SurfaceContact("left_foot", **options, forces="corners")
     task, other = tasks.FrictionCones(), tasks.FrictionCones()
-    wrenches, corners = wbc.Variables(robot, (as_wrench,)), wbc.Variables(robot, (at_corners,))
+    wrenches, corners = wbc.Tick(robot, (as_wrench,)), wbc.Tick(robot, (at_corners,))
     n = robot.pose("left_foot")[:3, :3] @ as_wrench.normal
     tangents = np.linalg.svd(n[None])[2][1:]
     passed = 0
@@ -102,11 +102,11 @@ def test_yaw_moment_is_bounded_by_what_friction_leaves() -> None:
     moving = Moving("humanoid", 6)
     robot = moving.robot
     contact = wbc.SurfaceContact("left_foot", 0.5, corners=SQUARE)
-    variables, task = wbc.Variables(robot, (contact,)), tasks.FrictionCones()
+    tick, task = wbc.Tick(robot, (contact,)), tasks.FrictionCones()
     n = robot.pose("left_foot")[:3, :3][:, 2]
     radius = math.hypot(0.1, 0.05)
-    assert holds(task, robot, variables, np.r_[n, 0.4 * 0.5 * radius * n])
-    assert not holds(task, robot, variables, np.r_[n, 1.01 * 0.5 * radius * n])
+    assert holds(task, robot, tick, np.r_[n, 0.4 * 0.5 * radius * n])
+    assert not holds(task, robot, tick, np.r_[n, 1.01 * 0.5 * radius * n])
 
 
 @pytest.mark.parametrize("backend", ("numpy", "pinocchio"))
@@ -117,16 +117,16 @@ def test_several_contacts_come_and_go(backend: str) -> None:
     soles = [wbc.SurfaceContact(foot, corners=SQUARE) for foot in robot.model.feet]
     task = tasks.FrictionCones()
     for closed in ((hand, *soles), (), (soles[0],), (soles[1], hand), ()):
-        variables = wbc.Variables(robot, closed)
-        A, _, _ = task.matrices(robot, variables)
-        expected = np.zeros((0, variables.nf))
-        assert len(A) == len(task.row_names(robot, variables))
+        tick = wbc.Tick(robot, closed)
+        A, _, _ = task.matrices(robot, tick)
+        expected = np.zeros((0, tick.nf))
+        assert len(A) == len(task.row_names(robot, tick))
         for contact in closed:
-            at = variables.force_of(contact.name)
-            block = np.zeros((len(contact.cone(robot, 4)) + 1, variables.nf))
+            at = tick.force_of(contact.name)
+            block = np.zeros((len(contact.cone(robot, 4)) + 1, tick.nf))
             block[:-1, at], block[-1, at] = contact.cone(robot, 4), contact.normals(robot)
             expected = np.vstack([expected, block])
-        order = sorted(map(tuple, np.round(A[:, variables.force], 9)))
+        order = sorted(map(tuple, np.round(A[:, tick.force], 9)))
         assert order == sorted(map(tuple, np.round(expected, 9)))
 
 

@@ -39,7 +39,7 @@ def test_joint_acceleration(name: str, subset: bool) -> None:
     path = tasks.JointAcceleration(lambda t: (target, velocity, acceleration), joints, gains)
     for task in (constant, path):
         assert np.allclose(residual(task, moving), second - asked, **CLOSE)
-        assert task.row_names(robot, wbc.Variables(robot)) == list(names)
+        assert task.row_names(robot, wbc.Tick(robot)) == list(names)
     assert (names[0] if subset else "all joints") in repr(constant)
     target[:] = velocity[:] = acceleration[:] = 0.0
     assert np.allclose(residual(constant, moving), second - asked, **CLOSE)
@@ -63,8 +63,8 @@ def test_joint_impedance(name: str) -> None:
     target, velocity = moving.rng.normal(size=(2, len(names)))
     for gravity in (True, False):
         task = tasks.JointImpedance(target, names, wbc.Gains(kp=40.0, kd=3.0), velocity=velocity, gravity=gravity)
-        variables = wbc.Variables(robot)
-        A, b = task.matrices(robot, variables)
+        tick = wbc.Tick(robot)
+        A, b = task.matrices(robot, tick)
         robot.update(moving.q, np.zeros(robot.nv))
         still = robot.inverse_dynamics(moving.q, np.zeros(robot.nv), np.zeros(robot.nv))[at_v]
         moving.at(0.0)
@@ -94,32 +94,32 @@ def test_three_joints_may_have_a_target_of_three_numbers() -> None:
     robot = wbc.load("planar_arm", "numpy")
     robot.update(robot.neutral())
     task = tasks.JointAcceleration(lambda t: (0.1, 0.2, 0.3), gains=wbc.Gains(kp=1.0))
-    assert np.allclose(task.matrices(robot, wbc.Variables(robot))[1], [0.1, 0.2, 0.3])
+    assert np.allclose(task.matrices(robot, wbc.Tick(robot))[1], [0.1, 0.2, 0.3])
     task.target = lambda t: ((0.1, 0.2, 0.3), (0, 0, 0), (1, 1, 1))
-    assert np.allclose(task.matrices(robot, wbc.Variables(robot))[1], [1.1, 1.2, 1.3])
+    assert np.allclose(task.matrices(robot, wbc.Tick(robot))[1], [1.1, 1.2, 1.3])
     task.target = lambda t: (np.zeros(3), np.zeros(3))
     with pytest.raises(wbc.WbcError, match="value, velocity and acceleration"):
-        task.matrices(robot, wbc.Variables(robot))
+        task.matrices(robot, wbc.Tick(robot))
     task.target = lambda t: np.full(3, np.nan)
     with pytest.raises(wbc.WbcError, match="posture: target at t = 0 must be finite"):
-        task.matrices(robot, wbc.Variables(robot))
+        task.matrices(robot, wbc.Tick(robot))
 
 
 def test_minimizations() -> None:
     moving = Moving("quadruped", 25)
     robot = moving.robot
     contacts = (wbc.PointContact("LF_foot"), wbc.PointContact("RH_foot"))
-    variables = wbc.Variables(robot, contacts)
-    x = moving.rng.normal(size=variables.n)
+    tick = wbc.Tick(robot, contacts)
+    x = moving.rng.normal(size=tick.n)
     for task, expected in (
         (tasks.TorqueMinimization(), x[-12:]),
         (tasks.ForceMinimization(), x[18:24]),
         (tasks.AccelerationMinimization(), x[:18]),
         (tasks.AccelerationMinimization(damping=2.0), x[:18] + 2.0 * robot.v),
     ):
-        A, b = task.matrices(robot, variables)
+        A, b = task.matrices(robot, tick)
         assert np.allclose(A @ x - b, expected)
-        assert len(task.row_names(robot, variables)) == len(b)
+        assert len(task.row_names(robot, tick)) == len(b)
         assert "least" in repr(task)
 
 

@@ -16,10 +16,9 @@ PERIODS = (1e-3, 5e-3, 2e-2)
 
 
 def bounds(task, q, v, period=1e-3):
-    variables = wbc.Variables(ROBOT)
-    variables.period = period
+    tick = wbc.Tick(ROBOT, period=period)
     ROBOT.update(q, v)
-    A, lower, upper = task.matrices(ROBOT, variables)
+    A, lower, upper = task.matrices(ROBOT, tick)
     assert np.array_equal(A[:, :7], np.eye(7)) and not A[:, 7:].any()
     return lower, upper
 
@@ -113,7 +112,7 @@ def test_only_joints_with_limits_have_rows() -> None:
     robot = wbc.load("quadruped", "numpy")
     robot.update(robot.model.nominal)
     task = tasks.JointLimits()
-    names = task.row_names(robot, wbc.Variables(robot))
+    names = task.row_names(robot, wbc.Tick(robot))
     assert len(names) == 12 and "LF_HAA" in names and "root_joint" not in names
 
 
@@ -133,17 +132,16 @@ def test_the_controller_keeps_joints_within_limits_in_the_whole_robot() -> None:
 
 
 def test_torque_limits_and_their_rate() -> None:
-    variables, task = wbc.Variables(ROBOT), tasks.TorqueLimits(scale=0.5, rate=1000.0)
-    variables.period = 2e-3
+    tick, task = wbc.Tick(ROBOT, period=2e-3), tasks.TorqueLimits(scale=0.5, rate=1000.0)
     limit = 0.5 * LIMITS.effort
-    A, lower, upper = task.matrices(ROBOT, variables)
+    A, lower, upper = task.matrices(ROBOT, tick)
     assert np.array_equal(A[:, 7:], np.eye(7)) and np.array_equal(upper, limit) and np.array_equal(lower, -limit)
-    variables.last_torque = np.zeros(7)
-    _, lower, upper = task.matrices(ROBOT, variables)
+    tick = tick.replace(last_torque=np.zeros(7))
+    _, lower, upper = task.matrices(ROBOT, tick)
     assert np.allclose(upper, 2.0) and np.allclose(lower, -2.0)
     for last in (limit - 1, -limit, limit + 1, limit + 50, -limit - 50):
-        variables.last_torque = last
-        _, lower, upper = task.matrices(ROBOT, variables)
+        tick = tick.replace(last_torque=last)
+        _, lower, upper = task.matrices(ROBOT, tick)
         assert (lower <= upper).all() and (upper <= last + 2 + 1e-12).all() and (lower >= last - 2 - 1e-12).all()
         within = np.clip(last, -limit, limit)
         assert (np.abs(np.clip(within, lower, upper) - last) <= 2 + 1e-12).all()

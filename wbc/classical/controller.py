@@ -3,25 +3,29 @@
 from __future__ import annotations
 
 import warnings
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from time import perf_counter
-from typing import Any
 
 import numpy as np
 
 from wbc.arrays import Array, ArrayLike
 from wbc.classical.task_space import TaskSpace
 from wbc.contacts import Contact, as_contacts
-from wbc.control.assembly import Part
 from wbc.control.certificate import contact_margins
-from wbc.control.controller import Controller
-from wbc.control.solution import Solution, Times
+from wbc.control.checks import check_tasks, usable_solver
+from wbc.control.evidence import Times
+from wbc.control.fallback import command
+from wbc.control.program import Program
+from wbc.control.solution import Solution
+from wbc.control.solving import Outcome
 from wbc.control.stack import Stack
+from wbc.control.ticker import Ticker
 from wbc.dynamics.base import Dynamics
-from wbc.errors import WbcError, WbcWarning, show
-from wbc.solvers.answer import Answer, Status
-from wbc.tasking.problem import Variables
+from wbc.errors import WbcError, WbcWarning, number, show
+from wbc.solvers import Solver
+from wbc.tasking.layout import Layout
+from wbc.tasking.tick import Tick
 
 BEYOND = 1e-6
 """A torque or force is beyond its bound when it is so by more, N m or N: as in `Certificate.holds`."""
@@ -55,7 +59,7 @@ class ClassicalSolution(Solution):
         return "\n".join([head, *table])
 
 
-class ClassicalController(Controller):
+class ClassicalController(ABC):
     """A controller whose torques come from a law, a formula, and not from a stack of tasks.
 
     It has the interface of `wbc.Controller`, so it runs where one does. One of your own is a class with a `law`.
@@ -73,22 +77,27 @@ class ClassicalController(Controller):
         stack: what judges it: no tasks, where none was given.
     """
 
-    _solution = ClassicalSolution
-
     def __init__(
         self,
         robot: Dynamics,
         contacts: Contact | Iterable[Contact] = (),
         *,
         judged_by: Stack | None = None,
-        solver: str | Any = "nullspace",  # noqa: ANN401  anything with a solve(levels)
+        solver: str | Solver = "nullspace",
         period: float = 1e-3,
     ) -> None:
         given = as_contacts(contacts)
         if judged_by is not None and given:
             raise WbcError("contacts are those of the stack in judged_by: give them there, and not here too")
-        stack = _NoTasks([], given) if judged_by is None else judged_by
-        super().__init__(robot, stack, solver, period=period)
+        if not isinstance(robot, Dynamics):
+            raise WbcError(f"a controller needs a robot of wbc.load, not {show(robot)}")
+        self.robot = robot.copy()
+        self.stack: Stack = _NoTasks([], given) if judged_by is None else judged_by
+        self.period = number(period, "the control period, s,", high=1e3, above=True)
+        self.solver = usable_solver(solver)
+        check_tasks(self.robot, self.stack)
+        self._ticker = Ticker(self.robot, self.stack)
+        self._programs: dict[Layout, Program] = {}
         if self.carried_by_contacts and self.robot.model.floating and not self.stack.contacts:
             name = self.robot.model.name
             warnings.warn(f"{name!r} flies: nothing carries it; contacts= says what", WbcWarning, stacklevel=3)
@@ -97,66 +106,89 @@ class ClassicalController(Controller):
     """Whether the law counts on contacts to carry a floating base."""
 
     @abstractmethod
-    def law(self, robot: Dynamics, variables: Variables) -> Array:
+    def law(self, robot: Dynamics, tick: Tick) -> Array:
         """The torques of the actuators in the robot's present state, N m or N, shape (na,).
 
         Args:
             robot: updated.
-            variables: the time, and the closed contacts.
+            tick: the time, and the closed contacts.
         """
 
-    def expect(self, robot: Dynamics, variables: Variables, torque: Array) -> tuple[Array, Array]:
+    def expect(self, robot: Dynamics, tick: Tick, torque: Array) -> tuple[Array, Array]:
         """What torques bring about: v̇, shape (nv,), and the contacts' forces on the robot, shape (nf,).
 
         Closed contacts stay where they are (ETH 3.62, 3.64), unless a law knows better.
 
         Args:
             robot: updated.
-            variables: the closed contacts.
+            tick: the closed contacts.
             torque: shape (na,).
         """
-        support = self.support(robot, variables)
+        support = self.support(robot, tick)
         return support.acceleration(torque), support.contact_force(torque)
 
-    def support(self, robot: Dynamics, variables: Variables) -> TaskSpace:
+    def support(self, robot: Dynamics, tick: Tick) -> TaskSpace:
         """The closed contacts as seen through the robot's inertia; made once a tick.
 
         Args:
             robot: updated.
-            variables: the closed contacts.
+            tick: the closed contacts.
         """
-        stamp = robot, robot.updates, variables
+        stamp = robot, robot.updates, tick
         if self._support is None or self._support[0] != stamp:
-            self._support = stamp, TaskSpace.of_contacts(robot, variables)
+            self._support = stamp, TaskSpace.of_contacts(robot, tick)
         return self._support[1]
 
-    _support: tuple[tuple[Dynamics, int, Variables], TaskSpace] | None = None
+    _support: tuple[tuple[Dynamics, int, Tick], TaskSpace] | None = None
 
-    def step(self, q: ArrayLike, v: ArrayLike, t: float = 0.0) -> Solution:
+    def reset(self) -> None:
+        """Forgets the past: places that are held, and ramps."""
+        self.stack.reset()
+        self._ticker.forget()
+        self.solver.reset()
+
+    def step(self, q: ArrayLike, v: ArrayLike, t: float | None = None) -> Solution:
         """See `wbc.Controller`; the time that judging takes is not counted."""
-        solution = super().step(q, v, t)
-        taken = solution.time
-        solution.time = Times(taken.backend, 0.0, taken.solver, taken.total - taken.tasks)
+        began = perf_counter()
+        robot = self.robot
+        robot.update(q, v)
+        tick = self._ticker.tick(t, self.period)
+        known = perf_counter()
+        outcome = self._lawful(tick)
+        solved = perf_counter()
+        program = self._programs.get(tick.layout)
+        if program is None:
+            program = self._programs[tick.layout] = Program(self.stack, tick.layout)
+        parts = program.parts_or_error(robot, tick)
+        x = command(robot, tick, outcome)
+        solution = ClassicalSolution(robot, tick, parts, outcome, x, self.stack)
+        self._ticker.note(solution)
+        solution.time = Times(known - began, 0.0, solved - known, solved - began)
         return solution
 
-    def _solve(self, parts: list[Part], M: Array, h: Array, Jc: Array, began: float) -> tuple[Array, Answer | None]:
-        """The law in the solver's place: x as a whole, and nothing left to choose."""
-        robot, variables, x, start = self.robot, self._variables, np.zeros(self._variables.n), perf_counter()
+    def errors(self) -> dict[str, Array]:
+        """How far each task with a target is from it in the state of the last tick, by name: see `Task.error`."""
+        return self.stack.errors(self.robot, self._ticker.again(self.period))
+
+    def _lawful(self, tick: Tick) -> Outcome:
+        """What the law asks for, and what it is expected to bring about."""
+        robot, x = self.robot, np.zeros(tick.n)
         try:
-            torque = np.array(self.law(robot, variables), dtype=float)
+            torque = np.array(self.law(robot, tick), dtype=float)
             if torque.shape != (robot.na,):
                 raise WbcError(f"{type(self).__name__}.law must give {robot.na} torques, not {show(torque)}")
             if not np.isfinite(torque).all():
-                return x[:, None], None
-            x[variables.torque] = torque
-            x[variables.acceleration], x[variables.force] = self.expect(robot, variables, torque)
-        except (ArithmeticError, np.linalg.LinAlgError):  # a hard state ends in the fallback, not here
-            return x[:, None], None
+                return Outcome(x, "failed", reason=ArithmeticError("the law gave no finite torques"))
+            x[tick.torque] = torque
+            x[tick.acceleration], x[tick.force] = self.expect(robot, tick, torque)
+        except (ArithmeticError, np.linalg.LinAlgError) as error:  # a hard state ends in the fallback, not here
+            return Outcome(x, "failed", reason=error)
+        if not np.isfinite(x).all():
+            return Outcome(x, "failed", reason=ArithmeticError("what the law brings about is not finite"))
         possible = bool((np.abs(torque) <= robot.limits.effort + BEYOND).all())
-        margins = contact_margins(robot, variables, x[variables.force], 4, variables.ceilings)
+        margins = contact_margins(robot, tick, x[tick.force], 4)
         possible = possible and min(margins.values(), default=0.0) >= -BEYOND
-        status: Status = "optimal" if possible else "violated"
-        return x[:, None], Answer(np.zeros(0), status, 1, perf_counter() - start, np.zeros(0))
+        return Outcome(x, "optimal" if possible else "relaxed", 1, ignored=not possible)
 
     def _need_all_actuators(self) -> None:
         """Raises a `WbcError` where a velocity has no actuator."""
@@ -166,9 +198,6 @@ class ClassicalController(Controller):
                 f"{type(self).__name__} needs an actuator for each of the {robot.nv} velocities of "
                 f"{robot.model.name!r}, which has {robot.na}; see wbc.classical.InverseDynamics"
             )
-
-    def _warn_of_ignored_inequalities(self) -> None:
-        """No law knows any; the status of each solution says what that comes to."""
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} of {self.robot.model.name!r}, {len(self.stack.contacts)} contacts>"

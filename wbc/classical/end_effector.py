@@ -16,9 +16,9 @@ from wbc.control.stack import Stack
 from wbc.dynamics.base import Dynamics
 from wbc.errors import WbcError, show, unknown_name
 from wbc.geometry import so3
-from wbc.tasking.problem import Variables
 from wbc.tasking.target import Moving, Target
 from wbc.tasking.task import Task
+from wbc.tasking.tick import Tick
 
 
 class Selection(NamedTuple):
@@ -98,18 +98,18 @@ class TaskSpaceControl(ClassicalController):
         if self.posture is not None:
             self.posture.reset()
 
-    def law(self, robot: Dynamics, variables: Variables) -> Array:
+    def law(self, robot: Dynamics, tick: Tick) -> Array:
         """See `ClassicalController`."""
-        J, b, _ = motion_rows(self.motion, robot, variables)
+        J, b, _ = motion_rows(self.motion, robot, tick)
         space = TaskSpace(robot, J, np.zeros(len(b)))  # the rows are J q̈ = ẇ* − J̇q̇: the bias is in b
-        return self._torque(robot, variables, space, space.force(b))
+        return self._torque(robot, tick, space, space.force(b))
 
-    def _torque(self, robot: Dynamics, variables: Variables, space: TaskSpace, force: Array) -> Array:
+    def _torque(self, robot: Dynamics, tick: Tick, space: TaskSpace, force: Array) -> Array:
         """Jᵀ F, and what of the posture's torque does not act at the end effector."""
         total = space.jacobian.T @ force
         if self.posture is not None:
             other = np.zeros(robot.nv)
-            other[robot.actuated] = self.posture.law(robot, variables)
+            other[robot.actuated] = self.posture.law(robot, tick)
             total = total + space.split(other)
         return np.asarray(total[robot.actuated])
 
@@ -161,9 +161,9 @@ class HybridControl(TaskSpaceControl):
         self.frame, self.selection = frame, selection
         self._force = Target(force, ((6,),), 6, whose=f"force on {frame}")
 
-    def law(self, robot: Dynamics, variables: Variables) -> Array:
+    def law(self, robot: Dynamics, tick: Tick) -> Array:
         """See `ClassicalController`."""
-        A, b, _ = motion_rows(self.motion, robot, variables)
+        A, b, _ = motion_rows(self.motion, robot, tick)
         space = TaskSpace.of_frame(robot, self.frame)
         if A.shape != space.jacobian.shape or not np.allclose(A, space.jacobian, atol=1e-9):
             raise WbcError(
@@ -171,18 +171,18 @@ class HybridControl(TaskSpaceControl):
                 f"task {self.motion.name!r} has others"
             )
         wanted = self.selection.motion @ (b + space.bias)  # S_M ẇ*
-        return self._torque(robot, variables, space, space.force(wanted) - self._pushed(variables))
+        return self._torque(robot, tick, space, space.force(wanted) - self._pushed(tick))
 
-    def _pushed(self, variables: Variables) -> Array:
+    def _pushed(self, tick: Tick) -> Array:
         """S_F f, on the robot, shape (6,)."""
-        return np.asarray(self.selection.force @ self._force.at(variables.time, np.zeros(6))[0])
+        return np.asarray(self.selection.force @ self._force.at(tick.time, np.zeros(6))[0])
 
-    def expect(self, robot: Dynamics, variables: Variables, torque: Array) -> tuple[Array, Array]:
+    def expect(self, robot: Dynamics, tick: Tick, torque: Array) -> tuple[Array, Array]:
         """See `ClassicalController`: the contact slides as the motion says, and pushes back as it is pushed."""
-        force, total = np.zeros(variables.nf), -robot.bias
+        force, total = np.zeros(tick.nf), -robot.bias
         total[robot.actuated] += torque
-        for contact in variables.contacts:  # a point bears no moments; a sole spreads them over its corners
+        for contact in tick.contacts:  # a point bears no moments; a sole spreads them over its corners
             to_wrench = contact.spread(robot, np.eye(contact.rows)).T
-            pushed = self._pushed(variables)[: contact.rows]
-            force[variables.force_of(contact.name)] = np.linalg.lstsq(to_wrench, pushed, rcond=None)[0]
-        return robot._accelerations(total + variables.contact_jacobian(robot).T @ force), force
+            pushed = self._pushed(tick)[: contact.rows]
+            force[tick.force_of(contact.name)] = np.linalg.lstsq(to_wrench, pushed, rcond=None)[0]
+        return robot._accelerations(total + tick.contact_jacobian(robot).T @ force), force

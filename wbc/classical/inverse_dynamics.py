@@ -15,8 +15,8 @@ from wbc.control.stack import Stack
 from wbc.dynamics.base import Dynamics
 from wbc.errors import WbcError
 from wbc.tasking.levels import Levels
-from wbc.tasking.problem import Variables
 from wbc.tasking.task import Task
+from wbc.tasking.tick import Tick
 
 
 class InverseDynamics(ClassicalController):
@@ -65,8 +65,8 @@ class InverseDynamics(ClassicalController):
         for task in (task for level in self.motions for task in level):
             task.reset()
 
-    def law(self, robot: Dynamics, variables: Variables) -> Array:
+    def law(self, robot: Dynamics, tick: Tick) -> Array:
         """See `ClassicalController`."""
-        wanted = multi_task_acceleration(robot, self.motions, variables, self.solver)
-        free = self.free_torque(variables.time) if callable(self.free_torque) else self.free_torque
-        return self.support(robot, variables).inverse_dynamics(wanted, None if free is None else np.asarray(free))
+        wanted = multi_task_acceleration(robot, self.motions, tick, self.solver)
+        free = self.free_torque(tick.time) if callable(self.free_torque) else self.free_torque
+        return self.support(robot, tick).inverse_dynamics(wanted, None if free is None else np.asarray(free))

@@ -14,8 +14,8 @@ from wbc.control.stack import Stack
 from wbc.dynamics.base import Dynamics
 from wbc.errors import WbcError
 from wbc.tasking.gains import Gains
-from wbc.tasking.problem import Variables
 from wbc.tasking.target import Moving, Target, Targeted
+from wbc.tasking.tick import Tick
 
 
 class _JointLaw(Targeted, ClassicalController):
@@ -61,10 +61,10 @@ class _JointLaw(Targeted, ClassicalController):
         super().reset()
         self._target.release()
 
-    def law(self, robot: Dynamics, variables: Variables) -> Array:
+    def law(self, robot: Dynamics, tick: Tick) -> Array:
         """See `ClassicalController`."""
         q, rate = robot.q[self._q], robot.v[robot.actuated]
-        wanted, velocity, acceleration = self._target.at(variables.time, q)
+        wanted, velocity, acceleration = self._target.at(tick.time, q)
         feedback = self.gains.kp * (wanted - q) + self.gains.kd * (velocity - rate)
         return self._torque(robot, feedback, acceleration)
 

@@ -12,22 +12,22 @@ from wbc.errors import WbcError, show
 from wbc.solvers import Solver, make_solver
 from wbc.solvers.level import Level
 from wbc.tasking.levels import Levels
-from wbc.tasking.problem import Variables
 from wbc.tasking.task import Task
+from wbc.tasking.tick import Tick
 
 
-def motion_rows(task: Task, robot: Dynamics, variables: Variables) -> tuple[Array, Array, Array]:
+def motion_rows(task: Task, robot: Dynamics, tick: Tick) -> tuple[Array, Array, Array]:
     """The rows A v̇ = b of a task that is about accelerations only, and the weights of their squared residuals.
 
     Args:
         task: such as `tasks.EndEffectorAcceleration`: A = J, b = ẇ* − J̇v.
         robot: updated.
-        variables: the time, and the closed contacts.
+        tick: the time, and the closed contacts.
     """
     if not isinstance(task, Task):
         raise WbcError(f"a motion is a task on accelerations, such as tasks.EndEffectorAcceleration, not {show(task)}")
-    rows = task.rows(robot, variables)
-    task.check_rows(rows, variables)
+    rows = task.rows(robot, tick)
+    task.check_rows(rows, tick)
     if rows.acceleration is None or rows.force is not None or rows.torque is not None:
         raise WbcError(f"task {task.name!r} is not about accelerations alone: it is no motion")
     if task.tolerance is not None or not np.array_equal(rows.lower, rows.upper):
@@ -56,7 +56,7 @@ def motion_levels(motions: Task | Levels | Iterable[Iterable[Task]]) -> tuple[tu
 def multi_task_acceleration(
     robot: Dynamics,
     motions: Task | Levels | Iterable[Iterable[Task]],
-    variables: Variables | None = None,
+    tick: Tick | None = None,
     solver: Solver | str = "nullspace",
 ) -> Array:
     """v̇ that fulfils motion tasks: v̇ = [J₁; …]⁺ (ẇ* − J̇v) of those on one level (ETH 3.82), in the null space of those
@@ -65,20 +65,20 @@ def multi_task_acceleration(
     Args:
         robot: updated.
         motions: tasks on accelerations: `a + b` is one level, `a / b` has b below a.
-        variables: the time and the closed contacts; None: time zero, none. Closed contacts come before all tasks: they
+        tick: the time and the closed contacts; None: time zero, none. Closed contacts come before all tasks: they
             stay where they are.
         solver: of the least-squares problems.
 
     Returns:
         Shape (nv,).
     """
-    variables = Variables(robot) if variables is None else variables
+    tick = Tick(robot) if tick is None else tick
     levels = []
-    if variables.contacts:
-        J, bias = variables.contact_motion(robot)
+    if tick.contacts:
+        J, bias = tick.contact_motion(robot)
         levels.append(Level(J, -bias, -bias, name="contacts"))
     for tasks in motion_levels(motions):
-        found = [motion_rows(task, robot, variables) for task in tasks]
+        found = [motion_rows(task, robot, tick) for task in tasks]
         if found:
             A, b, weights = (np.concatenate(parts) for parts in zip(*found, strict=True))
             levels.append(Level(A, b, b, weights, ", ".join(task.name for task in tasks)))

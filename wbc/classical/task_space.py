@@ -23,7 +23,7 @@ from wbc.contacts import Contact, as_contacts
 from wbc.dynamics.base import Dynamics
 from wbc.errors import WbcError
 from wbc.model.parts import constant
-from wbc.tasking.problem import Variables
+from wbc.tasking.tick import Tick
 
 RANK_TOLERANCE = 1e-7
 """Singular values of L⁻¹ Jᵀ below this share of the greatest are zero."""
@@ -81,19 +81,19 @@ class TaskSpace:
         return cls(robot, robot.jacobian(frame), robot.jacobian_bias(frame))
 
     @classmethod
-    def of_contacts(cls, robot: Dynamics, contacts: Variables | list[Contact] | tuple[Contact, ...]) -> TaskSpace:
+    def of_contacts(cls, robot: Dynamics, contacts: Tick | list[Contact] | tuple[Contact, ...]) -> TaskSpace:
         """That of a support: a row for each force variable of the contacts.
 
         Args:
             robot: updated.
             contacts: that are closed; or the variables of a tick, which have them.
         """
-        variables = contacts if isinstance(contacts, Variables) else Variables(robot, as_contacts(contacts))
-        J = variables.contact_jacobian(robot)
-        bias = variables.contact_motion(robot)[1]
+        tick = contacts if isinstance(contacts, Tick) else Tick(robot, as_contacts(contacts))
+        J = tick.contact_jacobian(robot)
+        bias = tick.contact_motion(robot)[1]
         if len(bias) != len(J):  # forces at corners: what these points do
             start, parts = 0, []
-            for contact in variables.contacts:
+            for contact in tick.contacts:
                 parts.append(contact.spread(robot, bias[start : start + contact.rows, None])[:, 0])
                 start += contact.rows
             bias = np.concatenate(parts)

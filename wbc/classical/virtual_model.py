@@ -16,8 +16,8 @@ from wbc.dynamics.base import Dynamics
 from wbc.errors import WbcError, show, unknown_name
 from wbc.geometry import so3
 from wbc.solvers import Level, make_solver
-from wbc.tasking.problem import Variables
 from wbc.tasking.target import Moving, Target, Targeted
+from wbc.tasking.tick import Tick
 
 
 class VirtualForce(ABC):
@@ -143,28 +143,28 @@ class VirtualModelControl(ClassicalController):
         for force in self.virtual:
             force.reset()
 
-    def demand(self, robot: Dynamics, variables: Variables) -> Array:
+    def demand(self, robot: Dynamics, tick: Tick) -> Array:
         """−Σ J_gᵀ F_g + Σ J_vᵀ F_v: what contacts and joints must do together, generalized, shape (nv,).
 
         Args:
             robot: updated.
-            variables: the time.
+            tick: the time.
         """
         total = robot.gravity_force.copy()
         for force in self.virtual:
-            total += robot.generalized_force(force.frame, force.wrench(robot, variables.time))
+            total += robot.generalized_force(force.frame, force.wrench(robot, tick.time))
         return total
 
-    def law(self, robot: Dynamics, variables: Variables) -> Array:
+    def law(self, robot: Dynamics, tick: Tick) -> Array:
         """See `ClassicalController`."""
-        demand = self.demand(robot, variables)
-        force = distribute(robot, variables, demand, self.solver if self._cones else None)
-        return np.asarray((demand - variables.contact_jacobian(robot).T @ force)[robot.actuated])
+        demand = self.demand(robot, tick)
+        force = distribute(robot, tick, demand, self.solver if self._cones else None)
+        return np.asarray((demand - tick.contact_jacobian(robot).T @ force)[robot.actuated])
 
 
 def distribute(
     robot: Dynamics,
-    variables: Variables,
+    tick: Tick,
     demand: ArrayLike,
     solver: Any = None,  # noqa: ANN401  a name, or anything with a solve(levels)
 ) -> Array:
@@ -172,7 +172,7 @@ def distribute(
 
     Args:
         robot: updated.
-        variables: the closed contacts, and how much each may bear.
+        tick: the closed contacts, and how much each may bear.
         demand: generalized force, shape (nv,); only its unactuated entries count.
         solver: that keeps forces within friction and bounds; None: the least forces, wherever they point.
 
@@ -184,15 +184,15 @@ def distribute(
         raise WbcError(f"demand must be {robot.nv} finite numbers, not {show(demand)}")
     base = np.ones(robot.nv, dtype=bool)
     base[robot.actuated] = False
-    A, b, nf = variables.contact_jacobian(robot).T[base], asked[base], variables.nf
+    A, b, nf = tick.contact_jacobian(robot).T[base], asked[base], tick.nf
     if not nf:
         return np.zeros(0)
     none = np.zeros(nf)
     levels = [Level(A, b, b, name="balance"), Level(np.eye(nf), none, none, name="least forces")]
     if solver is not None:
         rows, low, high = [], [], []
-        for contact, ceiling in zip(variables.contacts, variables.ceilings, strict=True):
-            where = variables.force_of(contact.name)
+        for contact, ceiling in zip(tick.contacts, tick.ceilings, strict=True):
+            where = tick.force_of(contact.name)
             for C, least, most in (
                 (contact.cone(robot, 4), -np.inf, 0.0),
                 (contact.normals(robot)[None], min(contact.minimum, ceiling), ceiling),

@@ -9,7 +9,7 @@ import numpy as np
 from wbc.arrays import Array
 from wbc.dynamics.base import Dynamics
 from wbc.model.names import actuator_names
-from wbc.tasking.problem import Variables
+from wbc.tasking.tick import Tick
 
 
 @dataclass(frozen=True)
@@ -37,24 +37,21 @@ class Certificate:
         return self.equation_of_motion < 1e-8 and self.cone_margin > -1e-6 and self.torque_margin > -1e-6
 
 
-def certify(
-    robot: Dynamics, variables: Variables, x: Array, physics: Array, sides: int, ceilings: list[float]
-) -> Certificate:
+def certify(robot: Dynamics, tick: Tick, x: Array, physics: Array, sides: int) -> Certificate:
     """Checks x in a state.
 
     Args:
         robot: in the state that x is for.
-        variables: the layout of x.
+        tick: the layout of x, and the greatest normal force of each closed contact.
         x: the solution.
         physics: the residual of the equation of motion, shape (nv,).
         sides: of the friction pyramids at the corners of soles; points are judged by the true cone.
-        ceilings: the greatest normal force of each closed contact at that time, N.
     """
-    f = x[variables.force]
-    terms = np.abs(robot.mass_matrix) @ np.abs(x[variables.acceleration]) + np.abs(robot.bias)
+    f = x[tick.force]
+    terms = np.abs(robot.mass_matrix) @ np.abs(x[tick.acceleration]) + np.abs(robot.bias)
     relative = float(np.abs(physics).max(initial=0.0) / max(1.0, terms.max(initial=0.0)))
-    cones = contact_margins(robot, variables, f, sides, ceilings)
-    limit = robot.limits.effort - np.abs(x[variables.torque])
+    cones = contact_margins(robot, tick, f, sides)
+    limit = robot.limits.effort - np.abs(x[tick.torque])
     names = actuator_names(robot.model)
     joint = int(limit.argmin()) if len(limit) else -1
     worst = min(cones, key=lambda name: cones[name], default="")
@@ -67,21 +64,18 @@ def certify(
     )
 
 
-def contact_margins(
-    robot: Dynamics, variables: Variables, f: Array, sides: int, ceilings: list[float]
-) -> dict[str, float]:
+def contact_margins(robot: Dynamics, tick: Tick, f: Array, sides: int) -> dict[str, float]:
     """How far inside its cone, and the bounds of its normal force, the force of each closed contact is, N.
 
     Args:
         robot: in the state that the forces are for.
-        variables: the layout of f.
+        tick: the layout of f, and the greatest normal force of each closed contact.
         f: the force variables, shape (nf,).
         sides: of the friction pyramids at the corners of soles.
-        ceilings: the greatest normal force of each closed contact, N.
     """
     found: dict[str, float] = {}
-    for contact, ceiling in zip(variables.contacts, ceilings, strict=True):
-        force = f[variables.force_of(contact.name)]
+    for contact, ceiling in zip(tick.contacts, tick.ceilings, strict=True):
+        force = f[tick.force_of(contact.name)]
         normal = float(contact.normals(robot) @ force)
         room = min(normal - min(contact.minimum, ceiling), ceiling - normal)
         found[contact.name] = min(contact.margin(robot, force, sides), room)

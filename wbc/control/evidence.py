@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from threading import get_ident
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
 from wbc.arrays import Array
-from wbc.tasking.problem import Variables
+from wbc.control.equation_of_motion import EquationOfMotion
+from wbc.control.solving import Outcome, Status
+from wbc.tasking.tick import Tick
 
 if TYPE_CHECKING:
-    from wbc.control.assembly import Part
+    from wbc.control.program import Part
     from wbc.control.stack import Stack
     from wbc.dynamics.base import Dynamics
-    from wbc.solvers.answer import Answer
-
-Status = Literal["optimal", "relaxed", "failed"]
 
 
 class Times(NamedTuple):
@@ -84,6 +84,7 @@ class Evidence(ABC):
         status: "optimal": all inequalities hold and every level is as well met as the ones above allow; "relaxed": some
             inequality could not hold (`violated` says which), or the solver was stopped (`interrupted`); "failed":
             the solver gave nothing, and x is a fallback.
+        reason: why a tick failed: the exception; None where it did not.
         iterations: inner steps, QPs or levels that the solver took.
         interrupted: whether the solver stopped at its bound on iterations or time.
         late: whether the tick took longer than its deadline.
@@ -94,33 +95,30 @@ class Evidence(ABC):
     """What is said of a tick that failed."""
 
     def __init__(
-        self,
-        *,
-        robot: Dynamics,
-        variables: Variables,
-        parts: list[Part],
-        x: Array,
-        answer: Answer | None,
-        stack: Stack,
+        self, robot: Dynamics, tick: Tick, parts: Sequence[Part], outcome: Outcome, x: Array, stack: Stack
     ) -> None:
-        self._robot, self._variables, self._parts, self._answer, self._stack = robot, variables, parts, answer, stack
-        self._x, self._ceilings = x, variables.ceilings
+        self._robot, self._tick, self._parts, self._stack = robot, tick, parts, stack
+        self._stamp, self._thread = robot.updates, get_ident()
         x.setflags(write=False)  # not writeable; in half the time of the flag by its name
+        self._x, self._ignored = x, outcome.ignored
         self.q, self.v = robot.q, robot.v
-        self.iterations = 0 if answer is None else answer.iterations
-        self.interrupted = answer is not None and answer.status == "iteration-limit"
-        self.status: Status
-        if answer is None:
-            self.status = "failed"
-        elif answer.status in ("relaxed", "violated", "iteration-limit"):
-            self.status = "relaxed"
-        else:
-            self.status = "optimal"
+        self.status: Status = outcome.status
+        self.iterations, self.interrupted, self.reason = outcome.iterations, outcome.interrupted, outcome.reason
         self.late = False
         self.time = Times(0.0, 0.0, 0.0, 0.0)
 
     def _state(self) -> Dynamics:
-        """A robot in the state that this is about; the controller's own has moved on."""
+        """A robot in the state that this is about.
+
+        It is the controller's own while that has not moved on, but only for the thread that steps the controller:
+        for another one it may move on at any moment.
+        """
+        if self._thread == get_ident() and self._robot.updates == self._stamp:
+            return self._robot
+        return self._twin
+
+    @cached_property
+    def _twin(self) -> Dynamics:
         twin = self._robot.copy()
         twin.update(self.q, self.v)
         return twin
@@ -128,14 +126,9 @@ class Evidence(ABC):
     @cached_property
     def _table(self) -> list[tuple[Part, Array, Array]]:
         """Each task's part, its A x, and its residual."""
-        variables, x = self._variables, self._x
-        blocks = [x[where] for where in variables.blocks.values()]
         found = []
         for part in self._parts:
-            value = np.zeros(len(part.lower))
-            for block, values in zip(variables.blocks_of(part.rows), blocks, strict=True):
-                if block is not None:
-                    value += values[block] if block.ndim == 1 else block @ values
+            value = part.value(self._x, self._tick.layout)
             found.append((part, value, value - np.clip(value, part.lower, part.upper)))
         return found
 
@@ -144,12 +137,14 @@ class Evidence(ABC):
         """How well each level was met, by task, highest priority first."""
         reports = []
         for level, tasks in enumerate(self._stack.levels):
-            residuals: dict[str, Array] = {task.name: self._physics() for task in tasks if task.physics}
+            residuals: dict[str, Array] = {
+                task.name: self._physics() for task in tasks if isinstance(task, EquationOfMotion)
+            }
             cost = 0.0
             for part, _, residual in self._table:
-                if part.level == level:
-                    residuals[part.task.name] = residual
-                    weights = 1.0 if part.rows.weights is None else part.rows.weights
+                if part.entry.level == level:
+                    residuals[part.entry.name] = residual
+                    weights = 1.0 if part.weights is None else part.weights
                     cost += part.weight * float(np.sum(weights * residual**2))
             reports.append(LevelReport(residuals, cost**0.5))
         return tuple(reports)
@@ -159,14 +154,13 @@ class Evidence(ABC):
         """The residual of the equation of motion."""
 
     @abstractmethod
-    def _free(self, twin: Dynamics) -> Array:
+    def _free(self, robot: Dynamics) -> Array:
         """T, with x = x₀ + T z for all x that physics allows, shape (n, free)."""
 
     @cached_property
     def active(self) -> tuple[Active, ...]:
         """The inequalities at or beyond their bounds, highest priority first."""
         found = []
-        twin: Dynamics | None = None
         for part, value, residual in self._table:
             if part.equation:
                 continue
@@ -174,12 +168,11 @@ class Evidence(ABC):
             low = (value <= part.lower + 1e-7 * size) & (part.lower < part.upper)
             high = (value >= part.upper - 1e-7 * size) & (part.lower < part.upper)
             for row in np.flatnonzero(low | high):
-                twin = twin or self._state()
-                names = part.task.row_names(twin, self._variables)
+                names = part.entry.task.row_names(self._state(), self._tick)
                 beyond = float(abs(residual[row]))
                 side: Literal["lower", "upper"] = "lower" if low[row] else "upper"
                 violation = beyond if beyond > 1e-6 * size[row] else 0.0
-                found.append(Active(part.task.name, names[row], side, part.level, violation))
+                found.append(Active(part.entry.name, names[row], side, part.entry.level, violation))
         return tuple(found)
 
     @property
@@ -189,25 +182,27 @@ class Evidence(ABC):
 
     def explain(self) -> str:
         """What came of each level, and who holds whom back, as text for a person."""
-        from wbc.control.explanation import Blame, Outcome, explain  # few ticks are explained
+        from wbc.control.explanation import Blame, Result, explain  # few ticks are explained
 
         if self.status == "failed":
-            return self._failure
+            return self._failure if self.reason is None else f"{self._failure}; the solver: {self.reason}"
         head = "optimal: every inequality holds, every task is met as well as the ones above it allow"
         if self.status == "relaxed":
             head = "relaxed: not every inequality could hold"
         if self.interrupted:
-            head = "relaxed: the solver was stopped at its bound on iterations or time; this is its best point so far"
-        twin, variables = self._state(), self._variables
+            head = "relaxed: the solver was stopped at its bound on steps or time; this is its best point so far"
+        robot, tick = self._state(), self._tick
         outcomes = [
-            Outcome(part, value, residual, part.task.row_names(twin, variables))
+            Result(part, value, residual, part.entry.task.row_names(robot, tick))
             for part, value, residual in self._table
         ]
-        ignored = self._answer is not None and self._answer.status == "violated"
         return explain(
             head,
-            [[task.name for task in tasks if task.physics] for tasks in self._stack.levels],
+            [
+                [self._stack.name_of(task) for task in tasks if isinstance(task, EquationOfMotion)]
+                for tasks in self._stack.levels
+            ],
             outcomes,
             [f"{it.task}, {it.row}, by {it.violation:.3g} at its {it.side} bound" for it in self.violated],
-            Blame(self._free(twin), variables, outcomes, ignored),
+            Blame(self._free(robot), tick.layout, outcomes, self._ignored),
         )

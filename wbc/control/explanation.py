@@ -15,8 +15,8 @@ import numpy as np
 from wbc.arrays import Array
 
 if TYPE_CHECKING:
-    from wbc.control.assembly import Part
-    from wbc.tasking.problem import Variables
+    from wbc.control.program import Part
+    from wbc.tasking.layout import Layout
 
 MET = 1e-5
 """A task whose largest residual is below this is met, in the units of its rows."""
@@ -30,7 +30,7 @@ SHARE = 1e-2
 Name = TypeVar("Name", str, tuple[str, str])
 
 
-class Outcome(NamedTuple):
+class Result(NamedTuple):
     """What a task's rows came to.
 
     Attributes:
@@ -63,18 +63,16 @@ class Blame:
 
     Args:
         free: T, with x = x₀ + T z for all x that physics allows, shape (n, free).
-        variables: the layout of x.
+        tick: the layout of x.
         outcomes: of all tasks but physics.
         ignores_inequalities: whether the solver did, so that none of them holds anything.
     """
 
-    def __init__(
-        self, free: Array, variables: Variables, outcomes: Sequence[Outcome], ignores_inequalities: bool
-    ) -> None:
+    def __init__(self, free: Array, layout: Layout, outcomes: Sequence[Result], ignores_inequalities: bool) -> None:
         self._outcomes, self._ignores = outcomes, ignores_inequalities
-        self._rows = [outcome.part.rows.matrix(variables) @ free for outcome in outcomes]
+        self._rows = [outcome.part.matrix(layout) @ free for outcome in outcomes]
 
-    def of(self, mine: Outcome) -> str:
+    def of(self, mine: Result) -> str:
         """Names what holds a task back, the strongest first; inequalities before tasks.
 
         Args:
@@ -88,12 +86,12 @@ class Blame:
         gross = np.linalg.norm(self._rows[at], axis=1) @ np.abs(self._weighted(at))
         if not size > 1e-6 * gross:
             return "itself: its rows contradict each other" if gross > 0.0 else "physics: nothing can change it"
-        limits, tasks, left = self._above(mine.part.level, pull)
+        limits, tasks, left = self._above(mine.part.entry.level, pull)
         beside = []
         if left > SHARE * size:
             for index, other in enumerate(self._outcomes):
-                if other.part.level == mine.part.level and other is not mine and not other.met:
-                    beside.append((float(np.linalg.norm(self._pull(index))), other.part.task.name))
+                if other.part.entry.level == mine.part.entry.level and other is not mine and not other.met:
+                    beside.append((float(np.linalg.norm(self._pull(index))), other.part.entry.name))
         least, rows_of = SHARE * size, dict[str, list[str]]()
         for task, row in _strongest(limits, least):
             rows_of.setdefault(task, []).append(row)
@@ -103,7 +101,7 @@ class Blame:
 
     def _weights(self, index: int) -> Array:
         part = self._outcomes[index].part
-        weights = np.ones(len(part.lower)) if part.rows.weights is None else part.rows.weights
+        weights = np.ones(len(part.lower)) if part.weights is None else part.weights
         weighted: Array = part.weight * weights
         return weighted
 
@@ -125,9 +123,9 @@ class Blame:
         limits: list[tuple[tuple[str, str], Array]] = []  # rows as they may not grow
         for outcome, rows in zip(self._outcomes, self._rows, strict=True):
             part = outcome.part
-            if part.level >= level:
+            if part.entry.level >= level:
                 continue
-            name = part.task.name
+            name = part.entry.name
             equal = part.lower == part.upper
             if equal.any():
                 equations.append((name, rows[equal]))
@@ -164,7 +162,7 @@ class Blame:
 def explain(
     head: str,
     levels: Iterable[Iterable[str]],
-    outcomes: Sequence[Outcome],
+    outcomes: Sequence[Result],
     violated: Iterable[str],
     blame: Blame,
 ) -> str:
@@ -181,8 +179,8 @@ def explain(
     for level, physics in enumerate(levels):
         lines += [f"{level}  {name}: holds" for name in physics]
         for outcome in outcomes:
-            if outcome.part.level == level:
-                lines.append(f"{level}  {outcome.part.task.name}: {outcome}")
+            if outcome.part.entry.level == level:
+                lines.append(f"{level}  {outcome.part.entry.name}: {outcome}")
                 if not outcome.met:
                     lines.append(f"     held back by {blame.of(outcome)}")
     return "\n".join([*lines, *(f"could not hold: {text}" for text in violated)])

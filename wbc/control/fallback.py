@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from wbc.arrays import Array
+from wbc.control.solving import Outcome
 from wbc.dynamics.base import Dynamics
+from wbc.tasking.tick import Tick
 
 DAMPING = 5.0
 """Joint damping by the joint's entry on the diagonal of the mass matrix, N m s/rad per kg m²: a free joint slows down
@@ -35,3 +37,18 @@ def fallback_torque(robot: Dynamics, Jc: Array) -> Array:
     limit = robot.limits.effort
     clipped: Array = np.clip(np.nan_to_num(torque), -limit, limit)
     return clipped
+
+
+def command(robot: Dynamics, tick: Tick, outcome: Outcome) -> Array:
+    """X of a solution: what was solved for, or the fallback torque where that failed.
+
+    Args:
+        robot: updated.
+        tick: the closed contacts.
+        outcome: of the tick.
+    """
+    if outcome.status != "failed":
+        return outcome.x
+    x = outcome.x.copy() if np.isfinite(outcome.x).all() else np.zeros(tick.n)
+    x[tick.torque] = fallback_torque(robot, tick.contact_jacobian(robot))
+    return x

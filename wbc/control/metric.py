@@ -6,8 +6,9 @@ import numpy as np
 from scipy.linalg import lapack
 
 from wbc.dynamics.base import Dynamics
-from wbc.tasking.problem import Rows, Variables
+from wbc.tasking.rows import Rows
 from wbc.tasking.task import Task
+from wbc.tasking.tick import Tick
 
 
 class LeastTorqueByInverseMass(Task):
@@ -17,7 +18,7 @@ class LeastTorqueByInverseMass(Task):
     M = L Lᵀ its rows are L⁻¹ Sᵀ τ = 0.
     """
 
-    def rows(self, robot: Dynamics, variables: Variables) -> Rows:
+    def rows(self, robot: Dynamics, tick: Tick) -> Rows:
         """See `Task`."""
         L, _ = lapack.dpotrf(robot.mass_matrix, lower=1)
         S = np.zeros((robot.nv, robot.na))

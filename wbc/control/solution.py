@@ -9,7 +9,9 @@ import numpy as np
 
 from wbc.arrays import Array
 from wbc.control.certificate import Certificate, certify
-from wbc.control.evidence import Active, Evidence, LevelReport, Status, Times
+from wbc.control.equation_of_motion import MotionEquation
+from wbc.control.evidence import Active, Evidence, LevelReport, Times
+from wbc.control.solving import Status
 
 if TYPE_CHECKING:
     from wbc.dynamics.base import Dynamics
@@ -30,12 +32,12 @@ class Solution(Evidence):
     @property
     def acceleration(self) -> Array:
         """v̇ that the torques are expected to bring about, shape (nv,)."""
-        return self._x[self._variables.acceleration]
+        return self._x[self._tick.acceleration]
 
     @property
     def torque(self) -> Array:
         """τ of the actuators, N m or N, shape (na,)."""
-        return self._x[self._variables.torque]
+        return self._x[self._tick.torque]
 
     @cached_property
     def forces(self) -> dict[str, Array]:
@@ -44,51 +46,43 @@ class Solution(Evidence):
         It acts on the robot and is in world axes. Open contacts have zeros.
         """
         found = {}
-        twin = (
-            self._state() if any(contact.size != contact.rows for contact in self._variables.contacts) else self._robot
-        )
+        twin = self._state() if any(contact.size != contact.rows for contact in self._tick.contacts) else self._robot
         for contact in self._stack.contacts:
-            where = self._variables.force_of(contact.name)
+            where = self._tick.force_of(contact.name)
             if where is None:
                 found[contact.name] = np.zeros(contact.rows)
             else:
-                found[contact.name] = contact.wrench(twin, self._x[self._variables.force][where]).copy()
+                found[contact.name] = contact.wrench(twin, self._x[self._tick.force][where]).copy()
         return found
 
     @cached_property
     def normal_forces(self) -> dict[str, float]:
         """The normal force expected at each closed contact, N."""
-        f, contacts = self._x[self._variables.force], self._variables.contacts
+        f, contacts = self._x[self._tick.force], self._tick.contacts
         twin = self._robot if all(contact.plain for contact in contacts) else self._state()  # other normals turn
         found = {}
         for contact in contacts:
-            where = self._variables.force_of(contact.name)
+            where = self._tick.force_of(contact.name)
             found[contact.name] = float(contact.normals(twin).dot(f[where]))
         return found
 
     def _physics(self) -> Array:
         """M v̇ + h − Sᵀ τ − Jᵀ f, shape (nv,)."""
-        twin, variables, x = self._state(), self._variables, self._x
-        residual = twin.mass_matrix @ self.acceleration + twin.bias
-        residual[twin.actuated] -= self.torque
-        if variables.nf:
-            residual -= variables.contact_jacobian(twin).T @ x[variables.force]
-        return residual
+        return self._equation().residual(self.acceleration, self._x[self._tick.force], self.torque)
 
-    def _free(self, twin: Dynamics) -> Array:
-        """See `Evidence`; by the equation of motion, whose unactuated rows leave z free; forces by weight."""
-        variables, force_scale = self._variables, max(twin.mass, 1e-9)
-        nv, nf = variables.nv, variables.nf
-        K = np.hstack([twin.mass_matrix, -force_scale * variables.contact_jacobian(twin).T])
-        rest = np.delete(K, twin.actuated, axis=0)
-        free = np.linalg.qr(rest.T, mode="complete")[0][:, len(rest) :]
-        return np.vstack([free[:nv], force_scale * free[nv : nv + nf], K[twin.actuated] @ free])
+    def _equation(self) -> MotionEquation:
+        return MotionEquation.of(self._state(), self._tick)
+
+    def _free(self, robot: Dynamics) -> Array:
+        """See `Evidence`; by the equation of motion, forces by weight."""
+        return self._equation().freedom()
 
     @cached_property
     def certificate(self) -> Certificate:
         """Whether the answer is what it claims: physics, cones and limits, checked from the state anew."""
-        sides = next((part.task.sides for part in self._parts if hasattr(part.task, "sides")), 4)
-        return certify(self._state(), self._variables, self._x, self._physics(), sides, self._ceilings)
+        given = (getattr(task, "sides", None) for task in self._stack if task.bounds_contacts)
+        sides = next((count for count in given if isinstance(count, int)), 4)
+        return certify(self._state(), self._tick, self._x, self._physics(), sides)
 
     def __repr__(self) -> str:
         return f"<Solution {self.status}, torque {np.array2string(self.torque, precision=1, threshold=8)}>"

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-import math
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from wbc.arrays import Array
 from wbc.contacts import Contact
-from wbc.control.support import ROUNDING, Support
+from wbc.control.equation_of_motion import EquationOfMotion
+from wbc.control.schedule import Schedule, What
+from wbc.control.support import Support
 from wbc.dynamics.base import Dynamics
-from wbc.errors import WbcError, WbcWarning, number, show, unknown_name
+from wbc.errors import WbcError, WbcWarning, show, unknown_name
 from wbc.tasking.levels import Levels, as_levels
-from wbc.tasking.problem import Variables
 from wbc.tasking.task import Task
+from wbc.tasking.tick import Tick
 
 
 class Stack:
     """What a robot should do: tasks in strict priority, on contacts.
+
+    It declares. What changes while a controller runs is kept by `schedule` (weights, tasks that are switched) and
+    `support` (contacts); `fade`, `switch_off`, `open_contact` and their opposites speak to these.
 
     Args:
         levels: what `+` and `/` make of tasks, a task, or a list of lists of tasks; the highest priority first.
@@ -25,6 +29,7 @@ class Stack:
 
     Attributes:
         levels: the tasks of each level.
+        schedule: the tasks' weights, and how far each is in force.
         support: which contacts are closed, and how far.
     """
 
@@ -46,30 +51,31 @@ class Stack:
             raise WbcError(f"a stack is made of tasks, or of a list of lists of tasks, not of {show(levels)}")
         self.levels: tuple[tuple[Task, ...], ...] = tuple(tuple(level) for level in given)
         self._named: dict[str, Task] = {}
-        self._fades: dict[str, tuple[float, float, float | None, float]] = {}
-        self._presence: dict[str, float] = {}
+        self._names: dict[int, str] = {}
         self._collect()
+        self.schedule = Schedule(self._named)
         self.support = Support(contacts)
         self._check()
 
     def _collect(self) -> None:
-        """Names every task; a task that is there twice is an error, two of the same name get numbers."""
-        seen: set[int] = set()
+        """Gives every task a name of its own in this stack; a task that is there twice is an error."""
         for task in self:
             if not isinstance(task, Task):
                 raise WbcError(f"a stack is made of tasks; {show(task)} is none")
             if not hasattr(task, "name"):
                 kind = type(task).__name__
                 raise WbcError(f"a {kind} has no name: its __init__ must call super().__init__(name)")
-            if id(task) in seen:
+            if id(task) in self._names:
                 raise WbcError(f"task {task.name!r} is in the stack twice")
-            seen.add(id(task))
-            if task.name in self._named:
-                number = 2
-                while f"{task.name} {number}" in self._named:
-                    number += 1
-                task.name = f"{task.name} {number}"
-            self._named[task.name] = task
+            name, number = task.name, 2
+            while name in self._named:
+                name, number = f"{task.name} {number}", number + 1
+            self._named[name] = task
+            self._names[id(task)] = name
+
+    def name_of(self, task: Task) -> str:
+        """What a task is called in this stack: its name, with a number where an earlier task has the same."""
+        return self._names[id(task)]
 
     def _check(self) -> None:
         if self.kinematic:
@@ -82,9 +88,10 @@ class Stack:
                 )
             self._check_contacts("tasks.ContactVelocity()")
             return
-        if sum(task.physics for task in self) > 1:
+        physics = [task for task in self if isinstance(task, EquationOfMotion)]
+        if len(physics) > 1:
             raise WbcError("the stack has two equations of motion; one robot has one")
-        if not any(task.physics for task in self):
+        if not physics:
             raise WbcError(
                 "the stack has no equation of motion; without it nothing ties torques to accelerations: put "
                 "tasks.EquationOfMotion() on top"
@@ -103,11 +110,25 @@ class Stack:
             trouble = f"no task holds the contacts still ({names}): add {proposal} on a high level"
         else:
             above = [task for level in self.levels[:held] for task in level]
-            soft = [task.name for task in above if not (task.physics or task.inequality or task.tolerance is not None)]
+            soft = [
+                self.name_of(task) for task in above if not (isinstance(task, EquationOfMotion) or task.bounds_only)
+            ]
             if soft:
                 trouble = f"the task that holds the contacts still ({names}) is below {soft[0]!r}, which may move them"
         if trouble:
             warnings.warn(trouble, WbcWarning, stacklevel=4)
+        if not self.kinematic:
+            self._check_forces(names)
+
+    def _check_forces(self, names: str) -> None:
+        """Warns where nothing bounds the contacts' forces: feet would pull on the ground, and be "optimal"."""
+        if not any(task.bounds_contacts for task in self):
+            warnings.warn(
+                f"no task bounds the forces of the contacts ({names}), so they may pull and slide: add "
+                "tasks.FrictionCones() on a high level",
+                WbcWarning,
+                stacklevel=5,
+            )
 
     def __iter__(self) -> Iterator[Task]:
         return (task for level in self.levels for task in level)
@@ -122,14 +143,14 @@ class Stack:
             raise unknown_name("task", name, self._named)
         return found
 
-    def errors(self, robot: Dynamics, variables: Variables) -> dict[str, Array]:
+    def errors(self, robot: Dynamics, tick: Tick) -> dict[str, Array]:
         """How far each task with a target is from it, by name: see `Task.error`.
 
         Args:
             robot: updated.
-            variables: the time.
+            tick: the time.
         """
-        found = ((task.name, task.error(robot, variables)) for task in self)
+        found = ((name, task.error(robot, tick)) for name, task in self._named.items())
         return {name: error for name, error in found if error is not None}
 
     @property
@@ -157,7 +178,7 @@ class Stack:
             weight: to reach.
             duration: s; 0 is at once.
         """
-        self._fade(name, "weight", weight, duration)
+        self._change(name, "weight", weight, duration)
 
     def switch_off(self, name: str, duration: float = 0.0) -> None:
         """Takes a task out, from the next tick on.
@@ -169,7 +190,7 @@ class Stack:
             name: of the task.
             duration: s; 0 is at once.
         """
-        self._fade(name, "presence", 0.0, duration)
+        self._change(name, "presence", 0.0, duration)
 
     def switch_on(self, name: str, duration: float = 0.0) -> None:
         """Puts a task back, the way that `switch_off` takes it out. Without a target it holds what it finds then.
@@ -178,53 +199,16 @@ class Stack:
             name: of the task.
             duration: s; 0 is at once.
         """
-        self._fade(name, "presence", 1.0, duration)
-
-    @property
-    def fading(self) -> bool:
-        """Whether any task is, wholly or partly, switched off."""
-        return bool(self._presence)
+        self._change(name, "presence", 1.0, duration)
 
     def presence(self, name: str) -> float:
         """How far a task is in force: 1 fully, 0 not at all."""
-        return self._presence.get(name, 1.0)
+        return self.schedule.presence(name)
 
-    def _fade(self, name: str, what: str, target: float, duration: float) -> None:
-        task = self[name]
-        if task.physics:
+    def _change(self, name: str, what: What, target: float, duration: float) -> None:
+        if isinstance(self[name], EquationOfMotion):
             raise WbcError(f"{name!r} can't be switched or weighted: physics holds always")
-        target = number(target, f"the {what} of {name!r}", high=1e12)
-        duration = number(duration, f"the duration for {name!r}, s,", high=1e9)
-        start = task.weight if what == "weight" else self.presence(name)
-        under_way = self._fades.get(f"{what} {name}")
-        if (start == target) if under_way is None else (under_way[1], under_way[3]) == (target, duration):
-            return  # there, or asked for again, as in every tick: a fade goes on and does not begin again
-        self._fades[f"{what} {name}"] = (start, float(target), None, float(duration))
-
-    def advance(self, time: float) -> None:
-        """Carries fades on to a time; the controller calls it at every tick.
-
-        Args:
-            time: s; the same time twice gives the same weights.
-        """
-        for key, (start, target, since, duration) in list(self._fades.items()):
-            began = time if since is None and time < math.inf else since
-            elapsed = math.inf if began is None else time - began
-            share = 1.0 if elapsed >= duration - ROUNDING else max(elapsed / duration, 0.0)
-            value = target if share == 1.0 else start + share * (target - start)
-            what, _, name = key.partition(" ")
-            if what == "weight":
-                self[name].weight = value
-            else:
-                if value > 0.0 and self.presence(name) == 0.0:
-                    self[name].reset()  # a place to hold is the one where the task comes back
-                self._presence[name] = value
-                if value == 1.0:
-                    del self._presence[name]
-            if share == 1.0:
-                del self._fades[key]
-            else:
-                self._fades[key] = (start, target, began, duration)
+        self.schedule.change(name, what, target, duration)
 
     def close_contact(self, contacts: str | Iterable[str], duration: float = 0.0) -> None:
         """Closes contacts where they are: their forces may rise from none over the duration (s). See `Support.close`.
@@ -252,7 +236,7 @@ class Stack:
         for task in self:
             task.reset()
         self.support.reset()
-        self.advance(math.inf)
+        self.schedule.finish()
 
     def __repr__(self) -> str:
         return f"Stack({Levels(self.levels)!r}, {len(self.contacts)} contacts)"
@@ -269,13 +253,14 @@ class Stack:
         lines = []
         for priority, level in enumerate(self.levels):
             for position, task in enumerate(level):
+                name = self.name_of(task)
                 head = f"{priority}" if position == 0 else ""
                 counts = ""
-                if rows and task.name in rows:
-                    equations, inequalities = rows[task.name]
+                if rows and name in rows:
+                    equations, inequalities = rows[name]
                     parts = [f"{equations} =" if equations else "", f"{inequalities} ≤" if inequalities else ""]
                     counts = ", ".join(part for part in parts if part) or "no rows"
-                state = "" if self.presence(task.name) == 1.0 else f" ({self.presence(task.name):.0%} on)"
-                lines.append(f"{head:>2}  {task.name:<32} {counts:<14} weight {task.weight:g}{state}  {task.purpose}")
+                state = "" if self.presence(name) == 1.0 else f" ({self.presence(name):.0%} on)"
+                lines.append(f"{head:>2}  {name:<32} {counts:<14} weight {task.weight:g}{state}  {task.purpose}")
         closed = [f"{contact.name} {self.support.activation(contact.name):.0%}" for contact in self.contacts]
         return "\n".join([*lines, f"contacts: {', '.join(closed) or 'none'}"])

@@ -10,23 +10,19 @@ import numpy as np
 
 from wbc.arrays import Array
 from wbc.contacts import Contact, as_contacts
+from wbc.control.ramps import Ramp, Ramps
 from wbc.dynamics.base import Dynamics
 from wbc.errors import WbcError, number, unknown_name
 
-ROUNDING = 1e-9
-"""A ramp that ends within so many seconds has ended: 1.2 - 1.0 is less than 0.2."""
 
-
-@dataclass
+@dataclass(slots=True)
 class _State:
-    """One contact: how far it is closed, what it may bear, where it was when it closed; and the ramp it is on."""
+    """One contact: how far it is closed, what it may bear, where it was when it closed; and where its ramp began."""
 
     activation: float = 1.0
     ceiling: float = math.inf
     anchor: Array | None = None
     target: float = 1.0
-    duration: float = 0.0
-    began: float | None = None
     start: tuple[float, float] = (1.0, math.inf)
 
 
@@ -52,7 +48,7 @@ class Support:
             if contact.name in self._states:
                 raise WbcError(f"there are two contacts called {contact.name!r}; give one another name=")
             self._states[contact.name] = _State()
-        self._moving: set[str] = set()
+        self._ramps: Ramps[str] = Ramps()
         self._closed = self.contacts
         self._sets = {tuple(self._states): self.contacts}  # by the names of those that are closed
         self._anchors: list[Array | None] = []
@@ -85,7 +81,7 @@ class Support:
         activation = number(activation, f"the activation of {contact!r}", high=1.0)
         for name in self._named(contact):
             state = self._states[name]
-            self._moving.discard(name)
+            self._ramps.end(name)
             self._set(state, activation, math.nan)  # the ceiling needs the robot's weight: `advance` has it
             state.target, self._settled = activation, False
 
@@ -96,7 +92,7 @@ class Support:
             contacts: names, or one.
             duration: over which their forces may rise, s; 0 is at once.
         """
-        self._ramp(contacts, 1.0, duration)
+        self._lead(contacts, 1.0, duration)
 
     def open(self, contacts: str | Iterable[str], duration: float = 0.0) -> None:
         """Opens contacts: their forces go to zero from the next tick on, then they open.
@@ -105,17 +101,17 @@ class Support:
             contacts: names, or one.
             duration: of the ramp, s; 0 is at once.
         """
-        self._ramp(contacts, 0.0, duration)
+        self._lead(contacts, 0.0, duration)
 
-    def _ramp(self, contacts: str | Iterable[str], target: float, duration: float) -> None:
+    def _lead(self, contacts: str | Iterable[str], target: float, duration: float) -> None:
         duration = number(duration, "the duration, s,", high=1e9)
         for name in self._named(contacts):
             state = self._states[name]
-            if state.target == target and (name in self._moving or state.activation == target):
-                continue  # under way already, or there
-            state.target, state.duration, state.began = target, float(duration), None
-            self._moving.add(name)
-            self._settled = False
+            running = self._ramps.under_way(name)
+            if (state.activation if running is None else running.target) == target:
+                continue  # there, or under way already
+            self._ramps.begin(name, target, duration)
+            state.target, self._settled = target, False
 
     def _set(self, state: _State, activation: float, ceiling: float) -> None:
         if (activation > 0.0) != (state.activation > 0.0):
@@ -138,25 +134,8 @@ class Support:
         if self._settled:
             return False
         weight = robot.mass * (float(np.linalg.norm(robot.model.gravity)) or 9.81)
-        for name in list(self._moving):
-            state = self._states[name]
-            if state.began is None:
-                state.began, ceiling = time, state.ceiling
-                if math.isnan(ceiling):
-                    ceiling = state.activation * weight
-                if state.target == 0.0:
-                    ceiling = min(ceiling, max(borne().get(name, weight), 0.0))
-                state.start = state.activation, ceiling
-            elapsed = time - state.began
-            if elapsed >= state.duration - ROUNDING:
-                self._set(state, state.target, 0.0)
-                self._moving.discard(name)
-                continue
-            share = max(elapsed / state.duration, 0.0)
-            activation, ceiling = state.start
-            # while it is under way, a contact is neither quite open nor quite closed
-            activation = min(max(activation + share * (state.target - activation), 1e-9), 1.0 - 1e-9)
-            self._set(state, activation, ceiling + share * (state.target * weight - ceiling))
+        for name, ramp in self._ramps.advance(time):
+            self._follow(name, ramp, weight, borne)
         for state in self._states.values():
             if math.isnan(state.ceiling):
                 state.ceiling = state.activation * weight
@@ -173,8 +152,28 @@ class Support:
                     state.anchor = contact.place(robot)
             self._anchors = [self._states[contact.name].anchor for contact in self._closed]
         self._ceilings = [min(contact.maximum, self._states[contact.name].ceiling) for contact in self._closed]
-        self._settled = not self._moving
+        self._settled = not self._ramps
         return changed
+
+    def _follow(self, name: str, ramp: Ramp, weight: float, borne: Callable[[], dict[str, float]]) -> None:
+        """Sets a contact to where its ramp is."""
+        state = self._states[name]
+        if ramp.share == 1.0:
+            self._set(state, ramp.target, 0.0)
+            return
+        if ramp.share == 0.0:  # it has just begun
+            ceiling = state.activation * weight if math.isnan(state.ceiling) else state.ceiling
+            if ramp.target == 0.0:
+                ceiling = min(ceiling, max(borne().get(name, weight), 0.0))
+            state.start = state.activation, ceiling
+        # while it is under way, a contact is neither quite open nor quite closed
+        activation = min(max(ramp.between(state.start[0], ramp.target), 1e-9), 1.0 - 1e-9)
+        self._set(state, activation, ramp.between(state.start[1], ramp.target * weight))
+
+    @property
+    def moving(self) -> bool:
+        """Whether a contact is being closed or opened."""
+        return bool(self._ramps)
 
     @property
     def closed(self) -> tuple[Contact, ...]:
@@ -193,10 +192,9 @@ class Support:
 
     def reset(self) -> None:
         """Lets every contact be held where it is at the next tick, and ends ramps where they lead to."""
-        for name, state in self._states.items():
-            if name in self._moving:
-                self._set(state, state.target, 0.0)
+        for name, ramp in self._ramps.advance(math.inf):
+            self._set(self._states[name], ramp.target, 0.0)
+        for state in self._states.values():
             state.anchor = None
-        self._moving.clear()
         self._anchors = []
         self._changed, self._settled = True, False

@@ -6,22 +6,27 @@ weights, fades, contacts, solvers and the evidence of solutions are the same.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from time import perf_counter
-from typing import Any
 
 import numpy as np
 
-from wbc.arrays import ArrayLike, numbers
-from wbc.control.assembly import Assembly
+from wbc.arrays import Array, ArrayLike, numbers
+from wbc.control.checks import check_tasks, usable_solver, warn_of_ignored_inequalities
 from wbc.control.evidence import Times
-from wbc.control.preparation import answer_of, check_tasks, finite_time, usable_solver, warn_of_ignored_inequalities
+from wbc.control.program import Part, Program
+from wbc.control.solving import Outcome, UnsoundRowsError, ask, hierarchy_of, outcome_of, stacked
 from wbc.control.stack import Stack
+from wbc.control.ticker import Ticker
 from wbc.dynamics.base import Dynamics
 from wbc.errors import WbcError, number, show
-from wbc.kinematics.velocity_solution import VelocitySolution, VelocityVariables
+from wbc.kinematics.velocity_solution import VelocitySolution
 from wbc.simulation.log import STATUSES, Log, Recorder
+from wbc.solvers import Solver
+from wbc.tasking.layout import Layout
+from wbc.tasking.tick import Tick
 
 
 class DifferentialKinematics:
@@ -48,7 +53,7 @@ class DifferentialKinematics:
         self,
         robot: Dynamics,
         stack: Stack,
-        solver: str | Any = "hierarchical-qp",  # noqa: ANN401  anything with a solve(levels)
+        solver: str | Solver = "hierarchical-qp",
         *,
         period: float = 1e-2,
     ) -> None:
@@ -66,65 +71,60 @@ class DifferentialKinematics:
         self.robot, self.stack = robot.copy(), stack
         self.period = number(period, "the period, s,", high=1e3, above=True)
         self.solver = usable_solver(solver)
-        if getattr(self.solver, "dynamically_consistent", False):
+        if self.solver.dynamically_consistent:
             raise WbcError(f"{type(self.solver).__name__} is about torques; for velocities take 'nullspace'")
         check_tasks(self.robot, stack)
-        self._all = np.eye(self.robot.nv, self.robot.nv + 1, 1)  # x = [0 1] [1; x]
-        self._lay_out()
-        warn_of_ignored_inequalities(self.solver, stack)
-
-    def _lay_out(self) -> None:
-        """For other contacts than before."""
-        self._variables = VelocityVariables(self.robot, self.stack.support.closed)
-        strict = not getattr(self.solver, "trades_priorities", False)
-        self._assembly = Assembly(self.stack.levels, self.stack, None, self._variables, strict)
+        self._ticker = Ticker(self.robot, stack, kinematic=True)
+        self._programs: dict[Layout, Program] = {}
+        warn_of_ignored_inequalities(self.solver, [stack.name_of(task) for task in stack if task.bounds_only])
 
     def reset(self) -> None:
         """Forgets the past: places that are held, ramps, the solver's last active set."""
         self.stack.reset()
-        if hasattr(self.solver, "reset"):
-            self.solver.reset()
+        self._ticker.forget()
+        self.solver.reset()
 
-    def step(self, q: ArrayLike, v: ArrayLike | None = None, t: float = 0.0) -> VelocitySolution:
+    def step(self, q: ArrayLike, v: ArrayLike | None = None, t: float | None = None) -> VelocitySolution:
         """One tick. The same input twice gives the same output.
 
         Args:
             q: configuration, shape (nq,).
             v: velocity now, shape (nv,): for limits of acceleration; None: at rest.
-            t: time, s; targets that move and fades are functions of it.
+            t: time, s; targets that move and fades are functions of it. None: a period after the last tick.
 
         Raises:
             WbcError: q, v or t is not what it should be. A hard state raises nothing.
         """
         began = perf_counter()
-        robot, support = self.robot, self.stack.support
+        robot = self.robot
         robot.update(q, v)
-        time = finite_time(t)
-        self.stack.advance(time)
-        support.advance(time, robot, dict)
-        if self._variables.contacts is not support.closed:
-            self._lay_out()
-        variables = self._variables
-        variables.time, variables.period, variables.anchors = time, self.period, support.anchors
+        tick = self._ticker.tick(t, self.period)
         known = perf_counter()
-        try:
-            parts = self._assembly.parts(robot)
-            built = perf_counter()
-            answer = answer_of(self.solver, self._assembly.levels(parts, self._all))
-        except (WbcError, ValueError, TypeError, AttributeError, IndexError):
-            self._assembly.check(robot)  # names the task whose rows can't be used, if it was one
-            raise
+        program = self._programs.get(tick.layout)
+        if program is None:
+            program = self._programs[tick.layout] = Program(self.stack, tick.layout)
+        parts = program.parts_or_error(robot, tick)
+        built = perf_counter()
+        outcome = self._solve(program, tick, parts)
         solved = perf_counter()
-        failed = answer is None or answer.status == "failed" or not abs(float(answer.x.dot(answer.x))) < np.inf
-        if failed:
-            self._assembly.check(robot)
-        x = np.zeros(robot.nv) if answer is None or failed else answer.x.copy()
-        solution = VelocitySolution(
-            robot=robot, variables=variables, parts=parts, x=x, answer=None if failed else answer, stack=self.stack
-        )
+        solution = VelocitySolution(robot, tick, parts, outcome, outcome.x, self.stack)
+        self._ticker.note(None)
         ended = perf_counter()
         solution.time = Times(known - began, built - known, solved - built, ended - began)
         return solution
+
+    def _solve(self, program: Program, tick: Tick, parts: Sequence[Part]) -> Outcome:
+        """The rows as levels, for the solver: there is no physics to eliminate."""
+        none = np.zeros(self.robot.nv)
+        try:
+            levels = hierarchy_of(parts, program.levels, stacked(parts, tick.layout))
+            answer = ask(self.solver, levels, math.inf)
+        except UnsoundRowsError as error:
+            program.check(self.robot, tick)  # names the task whose rows can't be used, if it was one
+            return Outcome(none, "failed", reason=error)
+        if isinstance(answer, Exception):
+            return Outcome(none, "failed", reason=answer)
+        return outcome_of(answer, answer.x.copy())
 
     def run(
         self,
@@ -163,7 +163,7 @@ class DifferentialKinematics:
                 costs = [level.cost for level in solution.levels]
                 status = STATUSES.index(solution.status)
                 row = np.r_[t, now, v, none, costs, np.inf, np.inf, status, solution.time.total]
-                recorder.add(row, t, self.stack.errors(robot, self._variables))
+                recorder.add(row, t, self.errors())
                 v = solution.velocity
                 now = robot.integrate(now, v, self.period)
                 if until is not None and until(t, solution):
@@ -176,6 +176,10 @@ class DifferentialKinematics:
             raise
         return recorder.close(ended)
 
+    def errors(self) -> dict[str, Array]:
+        """How far each task with a target is from it in the state of the last tick, by name: see `Task.error`."""
+        return self.stack.errors(self.robot, self._ticker.again(self.period))
+
     def __repr__(self) -> str:
         solver = type(self.solver).__name__
         return f"<DifferentialKinematics of {self.robot.model.name!r} by {solver}: {self.stack!r}>"
@@ -183,5 +187,7 @@ class DifferentialKinematics:
     def __str__(self) -> str:
         counts = None
         if self.robot.updates:
-            counts = {part.task.name: part.counts() for part in self._assembly.parts(self.robot)}
+            tick = self._ticker.again(self.period)
+            parts = Program(self.stack, tick.layout).parts(self.robot, tick)
+            counts = {part.entry.name: part.counts() for part in parts}
         return f"{self.robot!r}\n{self.stack.describe(counts)}\nsolver: {type(self.solver).__name__}"

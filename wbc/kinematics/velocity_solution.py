@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -13,30 +12,16 @@ from wbc.arrays import Array
 from wbc.control.evidence import Evidence
 from wbc.model.names import velocity_names
 from wbc.model.space import ConfigurationSpace
-from wbc.tasking.problem import Block, Rows, Variables
+from wbc.tasking.tick import Tick
 
 if TYPE_CHECKING:
-    from wbc.contacts import Contact
     from wbc.dynamics.base import Dynamics
 
 
-class VelocityVariables(Variables):
-    """The layout of x = v, and what a tick knows beside the robot's state; the attributes are those of `Variables`.
+class VelocityVariables(Tick):
+    """A tick of `DifferentialKinematics`: x is v. Its arguments and attributes are those of `Tick`."""
 
-    Attributes:
-        velocity: where v stands in x: everywhere.
-    """
-
-    def __init__(self, robot: Dynamics, contacts: Iterable[Contact] = ()) -> None:
-        super().__init__(robot, contacts)
-        self.nf, self.n = 0, self.nv
-        self.acceleration = self.force = self.torque = slice(0, 0)
-        self.velocity = slice(0, self.nv)
-        self.blocks = {"velocity": self.velocity}
-
-    def blocks_of(self, rows: Rows) -> tuple[Block, ...]:
-        """See `Variables`."""
-        return (rows.velocity,)
+    _kinematic = True
 
 
 @dataclass(frozen=True)
@@ -72,23 +57,23 @@ class VelocitySolution(Evidence):
 
     @property
     def velocity(self) -> Array:
-        """V that the robot should have, shape (nv,)."""
+        """The velocity that the robot should have, shape (nv,)."""
         return self._x
 
     def _physics(self) -> Array:
         """See `Evidence`: there is none."""
         return np.zeros(0)
 
-    def _free(self, twin: Dynamics) -> Array:
+    def _free(self, robot: Dynamics) -> Array:
         """See `Evidence`: all."""
-        return np.eye(twin.nv)
+        return np.eye(robot.nv)
 
     @cached_property
     def certificate(self) -> MotionCertificate:
         """Whether contacts stay where they are, and joints within their limits, checked from the state anew."""
         twin, v = self._state(), self._x
-        speeds = self._variables.contact_motion(twin)[0] @ v
-        limits, period = twin.limits, self._variables.period
+        speeds = self._tick.contact_motion(twin)[0] @ v
+        limits, period = twin.limits, self._tick.period
         at = ConfigurationSpace(twin.model).position_of_velocity
         after = np.where(at >= 0, twin.integrate(self.q, v, period)[at], 0.0)
         speed = limits.velocity - np.abs(v)

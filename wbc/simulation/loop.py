@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from wbc.arrays import Array, numbers
-from wbc.control.controller import Controller
+from wbc.control.protocol import TorqueController
 from wbc.control.solution import Solution
 from wbc.errors import WbcError, number, show
 from wbc.geometry import quaternion
@@ -44,12 +44,12 @@ class Push:
 
 
 def run(
-    controller: Controller,
+    controller: TorqueController,
     plant: Plant,
     duration: float,
     period: float | None = None,
     *,
-    targets: Callable[[float, Controller], None] | None = None,
+    targets: Callable[[float, TorqueController], None] | None = None,
     disturbances: Push | Iterable[Push] = (),
     record: str | Path | None = None,
     progress: Callable[[float], None] | None = None,
@@ -75,8 +75,8 @@ def run(
     Returns:
         The log; `ended` says how the run ended.
     """
-    if not isinstance(controller, Controller):
-        raise WbcError(f"wbc.run needs a controller of torques, such as a wbc.Controller, not {show(controller)}")
+    if not isinstance(controller, TorqueController) or controller.stack.kinematic:
+        raise WbcError(f"wbc.run needs a controller of torques, such as a wbc.TorqueController, not {show(controller)}")
     if not isinstance(plant, Plant):
         raise WbcError(f"wbc.run needs a plant, such as a wbc.Simulator, not {show(plant)}")
     own = controller.period

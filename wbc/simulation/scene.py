@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from wbc.contacts import Contact
-from wbc.control.controller import Controller
+from wbc.control.protocol import TorqueController
 from wbc.control.solution import Solution
 from wbc.dynamics.base import Dynamics
 from wbc.errors import WbcError, number, show, unknown_name
@@ -38,12 +38,12 @@ class Scene:
         figures: what to say of a log, beside what is said of every log.
     """
 
-    controller: Controller
+    controller: TorqueController
     plant: Plant
     duration: float
-    targets: Callable[[float, Controller], None] | None = None
+    targets: Callable[[float, TorqueController], None] | None = None
     disturbances: Iterable[Push] = ()
-    beside: Mapping[str, Controller] = field(default_factory=dict)
+    beside: Mapping[str, TorqueController] = field(default_factory=dict)
     phases: Sequence[tuple[float, str]] = ()
     figures: Callable[[Log], Mapping[str, str]] | None = None
 

@@ -10,7 +10,8 @@ import numpy as np
 
 from wbc.arrays import Array, ArrayLike, numbers
 from wbc.errors import WbcError, show
-from wbc.tasking.problem import Rows, Variables
+from wbc.tasking.rows import Rows
+from wbc.tasking.tick import Tick
 
 if TYPE_CHECKING:
     from wbc.contacts import Contact
@@ -35,14 +36,14 @@ class Task(ABC):
         tolerance: None, a number, or one a row.
     """
 
-    physics = False
-    """Whether this is the equation of motion, which is never traded against anything."""
-
     inequality = False
-    """Whether its rows are inequalities."""
+    """Whether all its rows are inequalities. What its rows say in a tick (`Rows.kind`) is what counts there."""
 
     holds_contacts = False
     """Whether this is the task that holds the closed contacts still."""
+
+    bounds_contacts = False
+    """Whether it bounds the forces of the closed contacts."""
 
     kinematic = False
     """Whether its rows are in x = v, for `wbc.kinematics`; all tasks of a stack are, or none."""
@@ -53,6 +54,11 @@ class Task(ABC):
         self.tolerance = None if tolerance is None else numbers(tolerance, f"{self.name}: tolerance")
         if self.tolerance is not None and not (self.tolerance >= 0).all():
             raise WbcError(f"{self.name}: tolerance = {show(tolerance)} must be zero or more")
+
+    @property
+    def bounds_only(self) -> bool:
+        """Whether it asks for a range and not for a value."""
+        return self.inequality or self.tolerance is not None
 
     @property
     def weight(self) -> float:
@@ -66,24 +72,24 @@ class Task(ABC):
         self._weight = float(value)
 
     @abstractmethod
-    def rows(self, robot: Dynamics, variables: Variables) -> Rows:
+    def rows(self, robot: Dynamics, tick: Tick) -> Rows:
         """The rows of the task in the robot's present state; their number is the same in every state.
 
         Args:
             robot: updated.
-            variables: the layout of x, the closed contacts, the time.
+            tick: the layout of x, the closed contacts, the time.
         """
 
-    def row_names(self, robot: Dynamics, variables: Variables) -> list[str]:
+    def row_names(self, robot: Dynamics, tick: Tick) -> list[str]:
         """What each row is about: an axis, a joint, a contact. For explanations; need not be fast."""
-        return [f"row {row}" for row in range(len(self.rows(robot, variables)))]
+        return [f"row {row}" for row in range(len(self.rows(robot, tick)))]
 
-    def error(self, robot: Dynamics, variables: Variables) -> Array | None:
+    def error(self, robot: Dynamics, tick: Tick) -> Array | None:
         """How far what it is about is from its target, desired − measured, in the axes of its rows, for logs.
 
         Args:
             robot: updated.
-            variables: the time.
+            tick: the time.
 
         Returns:
             As many numbers in every state; None where the task has no target of that kind.
@@ -103,25 +109,25 @@ class Task(ABC):
     def reset(self) -> None:  # noqa: B027  most tasks remember nothing
         """Forgets what was remembered from ticks before, such as the place to hold."""
 
-    def matrices(self, robot: Dynamics, variables: Variables) -> tuple[Array, Array] | tuple[Array, Array, Array]:
+    def matrices(self, robot: Dynamics, tick: Tick) -> tuple[Array, Array] | tuple[Array, Array, Array]:
         """The rows in full: (A, b) for a task of equations, (A, lower, upper) for one with inequalities.
 
         Args:
             robot: updated.
-            variables: the layout of x.
+            tick: the layout of x.
         """
-        rows = self.rows(robot, variables)
-        self.check_rows(rows, variables)
-        A, (lower, upper) = rows.matrix(variables), self.bounds(rows)
-        if not self.inequality and self.tolerance is None and np.array_equal(lower, upper):
+        rows = self.rows(robot, tick)
+        self.check_rows(rows, tick)
+        A, (lower, upper) = rows.matrix(tick), self.bounds(rows)
+        if rows.kind == "equation" and self.tolerance is None:
             return A, lower.copy()
         return A, lower.copy(), upper.copy()
 
-    def check_rows(self, rows: object, variables: Variables) -> None:
+    def check_rows(self, rows: object, tick: Tick) -> None:
         """Raises a `WbcError` if what `rows` gave can't be used; the controller asks once for each layout of x."""
         if not isinstance(rows, Rows):
             raise WbcError(f"{self.name}: rows() must give a wbc.Rows, not {show(rows)}")
-        rows.check(variables, self.name)
+        rows.check(tick, self.name)
         if self.tolerance is not None and self.tolerance.shape not in ((), (len(rows),)):
             raise WbcError(f"{self.name}: tolerance has {self.tolerance.size} values; it needs one, or {len(rows)}")
 

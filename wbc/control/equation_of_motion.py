@@ -1,0 +1,167 @@
+"""M v̇ + h = Sᵀ τ + Jᵀ f: the one place where accelerations, forces and torques are tied together.
+
+τ follows from the actuated rows, τ = M_a v̇ + h_a − J_aᵀ f. The unactuated rows are what is left of physics: they leave
+an orthonormal basis of y = (v̇, f/s) free, and a solver sees x = x₀ + T z. The force scale s, the robot's mass, makes N
+and m/s² comparable. The compiled kernel does the same in its own way (`kernel/tick.c`); tests hold the two together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import NoReturn
+
+import numpy as np
+from scipy.linalg import lapack
+
+from wbc.arrays import Array, ArrayLike, IntArray
+from wbc.contacts import Contact
+from wbc.dynamics.base import Dynamics
+from wbc.errors import WbcError, show, unknown_name
+from wbc.model.names import velocity_names
+from wbc.tasking.rows import Rows
+from wbc.tasking.task import Task
+from wbc.tasking.tick import Tick
+
+Wrench = ArrayLike | Callable[[float], ArrayLike]
+"""A force (3,) or wrench (6,) on a frame, N and N m, world axes; or a function of time that gives one."""
+
+
+def force_scale(robot: Dynamics) -> float:
+    """s, by which forces are divided in the unknowns of a solver: the robot's mass, kg."""
+    return max(robot.mass, 1e-9)
+
+
+class EquationOfMotion(Task):
+    """Torques, forces and accelerations that belong together.
+
+    M v̇ − Jᵀ f − Sᵀ τ = −h + Σ Jₑᵀ wₑ (ETH 3.110; our f acts on the robot). It is never traded against anything,
+    whatever the level it is written on.
+
+    Args:
+        external: known wrenches from outside on the robot, by the frame they act on: a load that it carries, a measured
+            push. Force (3,) or wrench at the frame's origin (6,), world axes, N and N m; or a function of time. May be
+            changed while the controller runs: `physics.external["tool"] = [0, 0, -20.0]`.
+    """
+
+    def __init__(self, external: Mapping[str, Wrench] | None = None) -> None:
+        super().__init__("equation of motion")
+        if external is not None and not isinstance(external, Mapping):
+            raise WbcError(f"{self.name}: external is a dict from frames to wrenches, not {show(external)}")
+        self.external: dict[str, Wrench] = dict(external or {})
+
+    def __init_subclass__(cls, **options: object) -> NoReturn:
+        raise WbcError(
+            "there is one equation of motion, and the controller solves it; known forces go to "
+            "EquationOfMotion(external=...), and rows of your own are a wbc.Task"
+        )
+
+    def check(self, robot: Dynamics, contacts: Mapping[str, Contact]) -> None:
+        """See `Task`."""
+        for frame in self.external:
+            if frame not in robot.frames:
+                raise WbcError(f"{self.name}: external: {unknown_name('frame', frame, robot.frames)}")
+
+    def external_force(self, robot: Dynamics, time: float) -> Array | None:
+        """The generalized force of the known wrenches, shape (nv,); None where there are none.
+
+        Args:
+            robot: updated.
+            time: s.
+        """
+        if not self.external:
+            return None
+        total = np.zeros(robot.nv)
+        for frame, wrench in self.external.items():
+            total += robot.generalized_force(frame, wrench(time) if callable(wrench) else wrench)
+        return total
+
+    def rows(self, robot: Dynamics, tick: Tick) -> Rows:
+        """See `Task`; nv rows."""
+        return MotionEquation.of(robot, tick).rows()
+
+    def row_names(self, robot: Dynamics, tick: Tick) -> list[str]:
+        """See `Task`."""
+        return velocity_names(robot.model)
+
+
+class MotionEquation:
+    """M v̇ + h = Sᵀ τ + Jᵀ f in a state.
+
+    Args:
+        M: mass matrix, shape (nv, nv).
+        h: bias less the force of known wrenches from outside, shape (nv,).
+        J: contact Jacobian with generalized force Jᵀ f, shape (nf, nv).
+        actuated: the velocity of each actuator, shape (na,).
+        scale: s, kg.
+
+    Attributes:
+        M, h, J, actuated, scale: as given.
+    """
+
+    __slots__ = ("J", "M", "actuated", "h", "scale")
+
+    def __init__(self, M: Array, h: Array, J: Array, actuated: IntArray, scale: float) -> None:
+        self.M, self.h, self.J, self.actuated, self.scale = M, h, J, actuated, scale
+
+    @classmethod
+    def of(cls, robot: Dynamics, tick: Tick) -> MotionEquation:
+        """That of a robot in its present state, with the contacts and known forces of a tick."""
+        h = robot.bias if tick.external is None else robot.bias - tick.external
+        J = tick.layout.kinematics(robot).J_force
+        return cls(robot.mass_matrix, h, J, robot.actuated, force_scale(robot))
+
+    def rows(self) -> Rows:
+        """M v̇ − Jᵀ f − Sᵀ τ = −h as rows in x; nv rows."""
+        nv, na = len(self.h), len(self.actuated)
+        selection = np.zeros((nv, na))
+        selection[self.actuated, np.arange(na)] = -1.0
+        return Rows.equal(-self.h, acceleration=self.M, force=-self.J.T if len(self.J) else None, torque=selection)
+
+    def torque(self, acceleration: Array, force: Array) -> Array:
+        """τ = M_a v̇ + h_a − J_aᵀ f, shape (na,)."""
+        found: Array = (self.M @ acceleration + self.h - self.J.T @ force)[self.actuated]
+        return found
+
+    def residual(self, acceleration: Array, force: Array, torque: Array) -> Array:
+        """M v̇ + h − Sᵀ τ − Jᵀ f, shape (nv,)."""
+        found: Array = self.M @ acceleration + self.h - self.J.T @ force
+        found[self.actuated] -= torque
+        return found
+
+    @property
+    def K(self) -> Array:
+        """K of K y + h = Sᵀ τ, with y = (v̇, f / s); shape (nv, nv + nf)."""
+        return np.hstack([self.M, -self.scale * self.J.T])
+
+    def basis(self) -> Array:
+        """[y₀ Z]: all y = y₀ + Z z that the unactuated rows allow, y₀ of least norm and Z orthonormal.
+
+        Returns:
+            Shape (nv + nf, 1 + free).
+        """
+        free = np.ones(len(self.h), dtype=bool)
+        free[self.actuated] = False
+        return _solutions(self.K[free] / self.scale, -self.h[free] / self.scale)
+
+    def expand(self, y: Array) -> Array:
+        """X of y: forces in N, torques by the actuated rows; shape (n,)."""
+        nv = len(self.h)
+        acceleration, force = y[:nv], self.scale * y[nv:]
+        return np.concatenate([acceleration, force, self.torque(acceleration, force)])
+
+    def freedom(self) -> Array:
+        """T of x = x₀ + T z for all x that physics allows, shape (n, free)."""
+        nv, Z = len(self.h), self.basis()[:, 1:]
+        return np.vstack([Z[:nv], self.scale * Z[nv:], self.K[self.actuated] @ Z])
+
+
+def _solutions(E: Array, e: Array) -> Array:
+    """[y₀ Z] with E y₀ = e of least norm and Z an orthonormal basis of the rest; the rows of E are independent."""
+    rows, unknowns = E.shape
+    C = np.eye(unknowns, 1 + unknowns - rows, 1 - rows, order="F")
+    if not rows:
+        return np.eye(unknowns, unknowns + 1, 1)
+    qr, tau, _, _ = lapack.dgeqrf(E.T)
+    C[:rows, 0] = lapack.dtrtrs(qr, e, trans=1)[0]
+    found: Array = lapack.dormqr("L", "N", qr, tau, C, 32 * C.shape[1])[0]
+    return found

@@ -1,0 +1,176 @@
+"""The tasks of a stack laid out for a set of contacts, and their rows tick by tick."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from wbc.arrays import Array
+from wbc.control.equation_of_motion import EquationOfMotion
+from wbc.control.stack import Stack
+from wbc.dynamics.base import Dynamics
+from wbc.tasking.layout import Layout
+from wbc.tasking.rows import Block
+from wbc.tasking.task import Task
+from wbc.tasking.tick import Tick
+
+WIDEST = 200.0
+"""Half of this, in the units of the rows, is the tolerance of a task that is half switched off."""
+
+
+class Entry:
+    """A task in a program.
+
+    Attributes:
+        task: the task.
+        name: what the stack calls it.
+        level: its priority in the stack.
+        rank: its level among those that a solver sees: without levels of nothing but physics on top.
+        checked: whether its rows were looked at.
+    """
+
+    __slots__ = ("checked", "level", "name", "rank", "task")
+
+    def __init__(self, task: Task, name: str, level: int, rank: int) -> None:
+        self.task, self.name, self.level, self.rank, self.checked = task, name, level, rank, False
+
+
+class Part(NamedTuple):
+    """The rows of a task in a tick: what the compiled kernel reads, and whose they are.
+
+    Attributes:
+        lower: bounds with the task's tolerance, shape (rows,).
+        upper: shape (rows,); where it is `lower` itself the rows are equations.
+        weights: of each squared residual, shape (rows,); None: all 1.
+        weight: of the task.
+        acceleration: the columns of v̇; of v, for velocities.
+        force: the columns of f.
+        torque: the columns of τ.
+        entry: whose they are.
+    """
+
+    lower: Array
+    upper: Array
+    weights: Array | None
+    weight: float
+    acceleration: Block
+    force: Block
+    torque: Block
+    entry: Entry
+
+    @property
+    def blocks(self) -> tuple[Block, ...]:
+        """The blocks, in the order of a layout's."""
+        return self.acceleration, self.force, self.torque
+
+    @property
+    def equation(self) -> bool:
+        """Whether all rows are equations."""
+        return self.lower is self.upper
+
+    def counts(self) -> tuple[int, int]:
+        """How many equations and how many inequalities it has."""
+        equations = int((self.lower == self.upper).sum())
+        return equations, len(self.lower) - equations
+
+    def value(self, x: Array, layout: Layout) -> Array:
+        """A x, shape (rows,)."""
+        value = np.zeros(len(self.lower))
+        for block, where in zip(self.blocks, layout.blocks.values(), strict=False):
+            if block is not None:
+                value += x[where][block] if block.ndim == 1 else block @ x[where]
+        return value
+
+    def matrix(self, layout: Layout) -> Array:
+        """A in full, shape (rows, layout.n)."""
+        A = np.zeros((len(self.lower), layout.n))
+        for block, where in zip(self.blocks, layout.blocks.values(), strict=False):
+            if block is None:
+                continue
+            if block.ndim == 1:
+                A[np.arange(len(A)), where.start + block] = 1.0
+            else:
+                A[:, where] = block
+        return A
+
+
+class Program:
+    """The rows of all tasks but physics, for one layout.
+
+    Args:
+        stack: the tasks, and how far each is in force.
+        layout: of x.
+        below: tasks on a level below those of the stack.
+
+    Attributes:
+        layout: of x.
+        levels: how many a solver sees.
+    """
+
+    def __init__(self, stack: Stack, layout: Layout, below: Sequence[Task] = ()) -> None:
+        self.layout, self._stack = layout, stack
+        levels = [list(level) for level in stack.levels]
+        top = 0  # levels of nothing but physics are no solver's
+        while top < len(levels) - 1 and all(isinstance(task, EquationOfMotion) for task in levels[top]):
+            top += 1
+        self._entries = [
+            Entry(task, stack.name_of(task), level, level - top)
+            for level, tasks in enumerate(levels)
+            for task in tasks
+            if not isinstance(task, EquationOfMotion)
+        ]
+        self._entries += [Entry(task, task.name, len(levels), len(levels) - top) for task in below]
+        self.levels = len(levels) - top + bool(below)
+
+    def parts(self, robot: Dynamics, tick: Tick) -> tuple[Part, ...]:
+        """The rows of all tasks in the robot's present state; tasks that are switched off are left out."""
+        found = []
+        kinematic, schedule = self.layout.kinematic, self._stack.schedule
+        partial = schedule.partial
+        for entry in self._entries:
+            if partial and schedule.presence(entry.name) == 0.0:
+                continue
+            task = entry.task
+            rows = task.rows(robot, tick)
+            if not entry.checked:
+                task.check_rows(rows, tick)
+                entry.checked = True
+            lower = rows.lower
+            if not len(lower):
+                continue
+            upper = lower if rows.kind == "equation" else rows.upper
+            if task.tolerance is not None:
+                lower, upper = lower - task.tolerance, upper + task.tolerance
+            if partial and schedule.presence(entry.name) < 1.0:
+                presence = schedule.presence(entry.name)
+                band = WIDEST * (1.0 - presence) ** 2 / presence
+                lower, upper = lower - band, upper + band
+            first = rows.velocity if kinematic else rows.acceleration
+            found.append(Part(lower, upper, rows.weights, task.weight, first, rows.force, rows.torque, entry))
+        return tuple(found)
+
+    def parts_or_error(self, robot: Dynamics, tick: Tick) -> tuple[Part, ...]:
+        """As `parts`; where a task fails on what it made itself, the error names the task."""
+        try:
+            return self.parts(robot, tick)
+        except (ValueError, TypeError, AttributeError, IndexError):
+            self.check(robot, tick)
+            raise
+
+    def check(self, robot: Dynamics, tick: Tick) -> None:
+        """Looks at every number of every task's rows, as is done when they are first used.
+
+        Raises:
+            WbcError: rows can't be used; the message names the task.
+        """
+        for entry in self._entries:
+            if self._stack.schedule.presence(entry.name) > 0.0:
+                entry.task.check_rows(entry.task.rows(robot, tick), tick)
+
+    def undeclared(self, parts: Sequence[Part]) -> list[str]:
+        """Names of tasks that have inequalities now and did not say so."""
+        return [
+            part.entry.name for part in parts if not part.entry.task.bounds_only and (part.lower != part.upper).any()
+        ]

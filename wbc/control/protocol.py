@@ -1,0 +1,37 @@
+"""What `wbc.run` can run: a controller of torques, whatever it is made from."""
+
+from __future__ import annotations
+
+from typing import Protocol, runtime_checkable
+
+from wbc.arrays import Array, ArrayLike
+from wbc.control.solution import Solution
+from wbc.control.stack import Stack
+from wbc.dynamics.base import Dynamics
+
+
+@runtime_checkable
+class TorqueController(Protocol):
+    """A controller of torques, such as `wbc.Controller` or one of `wbc.classical`.
+
+    Attributes:
+        robot: its own copy, in the state of the last tick.
+        stack: its contacts, and the tasks that its solutions tell of.
+        period: between ticks, s; `wbc.run` sets it for the length of a run.
+    """
+
+    robot: Dynamics
+    stack: Stack
+    period: float
+
+    def step(self, q: ArrayLike, v: ArrayLike, t: float | None = None) -> Solution:
+        """One tick: a state in, torques and all that is known about them out."""
+        ...
+
+    def errors(self) -> dict[str, Array]:
+        """How far each task with a target is from it in the state of the last tick, by name."""
+        ...
+
+    def reset(self) -> None:
+        """Forgets the past."""
+        ...

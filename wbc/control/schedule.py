@@ -1,0 +1,73 @@
+"""The weights of a stack's tasks, and how far each is in force, as they change over time."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Literal
+
+from wbc.control.ramps import Ramps
+from wbc.errors import number
+from wbc.tasking.task import Task
+
+What = Literal["weight", "presence"]
+
+
+class Schedule:
+    """What is faded and switched.
+
+    Args:
+        tasks: of the stack, by their names in it.
+    """
+
+    def __init__(self, tasks: Mapping[str, Task]) -> None:
+        self._tasks = tasks
+        self._ramps: Ramps[tuple[What, str]] = Ramps()
+        self._start: dict[tuple[What, str], float] = {}
+        self._presence: dict[str, float] = {}
+
+    @property
+    def partial(self) -> bool:
+        """Whether any task is, wholly or partly, switched off."""
+        return bool(self._presence)
+
+    @property
+    def moving(self) -> bool:
+        """Whether anything is under way."""
+        return bool(self._ramps)
+
+    def presence(self, name: str) -> float:
+        """How far a task is in force: 1 fully, 0 not at all."""
+        return self._presence.get(name, 1.0)
+
+    def change(self, name: str, what: What, target: float, duration: float) -> None:
+        """Changes a weight or a presence from the next tick on; see `Stack.fade` and `Stack.switch_off`."""
+        target = number(target, f"the {what} of {name!r}", high=1e12)
+        duration = number(duration, f"the duration for {name!r}, s,", high=1e9)
+        key: tuple[What, str] = (what, name)
+        now = self._tasks[name].weight if what == "weight" else self.presence(name)
+        running = self._ramps.under_way(key)
+        if (now == target) if running is None else (running.target, running.duration) == (target, duration):
+            return  # there, or asked for again, as in every tick: a fade goes on and does not begin again
+        self._ramps.begin(key, target, duration)
+        self._start[key] = now
+
+    def advance(self, time: float) -> None:
+        """Carries all on to a time, s: the same time twice gives the same. inf ends what is under way."""
+        if not self._ramps:
+            return
+        for key, ramp in self._ramps.advance(time):
+            what, name = key
+            value = ramp.between(self._start[key], ramp.target)
+            if what == "weight":
+                self._tasks[name].weight = value
+                continue
+            if value > 0.0 and self.presence(name) == 0.0:
+                self._tasks[name].reset()  # a place to hold is the one where the task comes back
+            self._presence[name] = value
+            if value == 1.0:
+                del self._presence[name]
+
+    def finish(self) -> None:
+        """Ends what is under way where it leads to."""
+        self.advance(math.inf)

@@ -1,0 +1,266 @@
+"""From the rows of a tick to x: by the compiled kernel, or by a solver that is handed levels."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from wbc.arrays import Array
+from wbc.compiled import kernel
+from wbc.control.equation_of_motion import MotionEquation
+from wbc.control.program import Part, Program
+from wbc.errors import WbcError, show
+from wbc.solvers import Hierarchy
+from wbc.solvers.answer import Answer
+from wbc.solvers.base import Solver
+from wbc.tasking.layout import Layout
+
+FIXED = 1e-9
+"""A row of which less than this share is left is fixed by physics."""
+
+BEYOND = 1e-6
+"""What a force or torque may be beyond its bound while rows count as held, N and N m: as the certificate judges."""
+
+Status = Literal["optimal", "relaxed", "failed"]
+
+
+class Outcome(NamedTuple):
+    """What became of a tick's rows.
+
+    Attributes:
+        x: shape (n,); whatever was reached, where it failed.
+        status: "optimal", "relaxed" or "failed".
+        iterations: of the solver.
+        interrupted: whether the solver was stopped by its bound on steps or time.
+        ignored: whether an inequality is violated because the solver looks at none.
+        reason: why it failed.
+    """
+
+    x: Array
+    status: Status
+    iterations: int = 0
+    interrupted: bool = False
+    ignored: bool = False
+    reason: Exception | None = None
+
+
+class UnsoundRowsError(Exception):
+    """Some number of a task's rows, or of the robot's dynamics, can't be used."""
+
+
+class Solving(ABC):
+    """How a controller solves its ticks, for one layout of x."""
+
+    @abstractmethod
+    def solve(self, equation: MotionEquation, parts: Sequence[Part], seconds: float) -> Outcome:
+        """Solves a tick.
+
+        Args:
+            equation: physics.
+            parts: the rows of the tasks.
+            seconds: that it may take; inf: any.
+
+        Raises:
+            UnsoundRowsError: a number can't be used.
+        """
+
+    def forget(self) -> None:  # noqa: B027  a solver that is handed levels forgets by itself
+        """Forgets what was remembered from tick to tick."""
+
+
+class CompiledSolving(Solving):
+    """By the compiled kernel: elimination, levels and search in one call.
+
+    Args:
+        program: the tasks.
+        equation: physics in any state.
+        levels: where each level of the program goes, and the factor of its weights: see `Solver.plan_levels`.
+        solver: in whose place it solves, and whose options hold.
+    """
+
+    def __init__(
+        self, program: Program, equation: MotionEquation, levels: list[tuple[int, float]], solver: Solver
+    ) -> None:
+        layout = program.layout
+        self._levels = levels
+        self._merges = any(level != index or factor != 1.0 for index, (level, factor) in enumerate(levels))
+        self._sizes = layout.nv, layout.nf, tuple(int(index) for index in equation.actuated)
+        self._scale = equation.scale
+        self._options = getattr(solver, "max_iterations", 1000), getattr(solver, "rank_tolerance", 1e-9)
+        self._plans: dict[tuple[object, ...], Any] = {}
+        self._plan: Any = None
+        self._rows = 0
+        self._n = layout.n
+
+    def _plan_for(self, parts: Sequence[Part]) -> tuple[object, ...]:
+        """Takes the plan for such parts, laid out anew where there is none; gives what it is for."""
+        shapes = tuple(
+            (self._levels[part.entry.rank][0], len(part.lower), *(_kind(block) for block in part.blocks))
+            for part in parts
+        )
+        if shapes not in self._plans:
+            assert kernel is not None
+            nv, nf, actuated = self._sizes
+            count = 1 + max(level for level, _ in self._levels)
+            self._plans[shapes] = kernel.TickPlan(nv, nf, actuated, self._scale, count, shapes, *self._options)
+        self._plan = self._plans[shapes]
+        self._rows = sum(len(part.lower) for part in parts)
+        return shapes
+
+    def solve(self, equation: MotionEquation, parts: Sequence[Part], seconds: float) -> Outcome:
+        """See `Solving`."""
+        if self._merges:
+            factors = self._levels
+            parts = tuple([part._replace(weight=part.weight * factors[part.entry.rank][1]) for part in parts])
+        if self._plan is None:
+            self._plan_for(parts)
+        x = np.empty(self._n)
+        try:
+            found = self._call(equation, parts, seconds, x)
+        except (ValueError, TypeError, IndexError) as error:
+            before = self._plan
+            self._plan_for(parts)  # a task was switched, or has other rows than at the last tick
+            if self._plan is before:
+                raise UnsoundRowsError(str(error)) from None
+            found = self._call(equation, parts, seconds, x)
+        status, steps, _, row = found
+        if status == 3:
+            raise UnsoundRowsError(f"row {row}")
+        return Outcome(x, "optimal" if status == 0 else "relaxed", steps, status == 2)
+
+    def _call(self, equation: MotionEquation, parts: Sequence[Part], seconds: float, x: Array) -> Any:  # noqa: ANN401
+        return self._plan.solve(equation.M, equation.h, equation.J, parts, seconds, BEYOND, x)
+
+    def forget(self) -> None:
+        """See `Solving`."""
+        for plan in self._plans.values():
+            plan.forget()
+
+
+def _kind(block: Any) -> int:  # noqa: ANN401  a block, or whatever a task gave for one
+    """As the kernel counts: nothing, a matrix, indices."""
+    return 0 if block is None else 1 if getattr(block, "ndim", 0) == 2 else 2
+
+
+class LevelSolving(Solving):
+    """By any solver: physics is eliminated, and the solver is handed levels in what it leaves free.
+
+    Args:
+        program: the tasks.
+        solver: whom to ask.
+    """
+
+    def __init__(self, program: Program, solver: Solver) -> None:
+        self._layout, self._count, self._solver = program.layout, program.levels, solver
+
+    def solve(self, equation: MotionEquation, parts: Sequence[Part], seconds: float) -> Outcome:
+        """See `Solving`."""
+        nv, nf = self._layout.nv, self._layout.nf
+        C = equation.basis()
+        A = stacked(parts, self._layout)
+        torque = A[:, nv + nf :]
+        A_y = np.hstack([A[:, :nv], equation.scale * A[:, nv : nv + nf]]) + torque @ equation.K[equation.actuated]
+        shift = torque @ equation.h[equation.actuated] + A_y @ C[:, 0]
+        norms = np.sqrt((A_y * A_y).sum(axis=1))
+        A_z = A_y @ C[:, 1:]
+        # rows that physics has fixed are zero, not rounding: a solver judges rank by the rows it sees
+        A_z[np.sqrt((A_z * A_z).sum(axis=1)) < FIXED * norms] = 0.0
+        hierarchy = hierarchy_of(parts, self._count, A_z)
+        hierarchy.lower -= shift
+        hierarchy.upper -= shift
+        hierarchy.norms = norms
+        answer = ask(self._solver, hierarchy, seconds)
+        if isinstance(answer, Exception):
+            return Outcome(equation.expand(C[:, 0]), "failed", reason=answer)
+        x = equation.expand(C[:, 0] + C[:, 1:] @ answer.x)
+        return outcome_of(answer, x, BEYOND if _loads_beyond(parts, answer) else 0.0)
+
+
+def _loads_beyond(parts: Sequence[Part], answer: Answer) -> bool:
+    """Whether a force or torque is beyond its bounds by more than the certificate allows."""
+    start = 0
+    for part in sorted(parts, key=lambda part: part.entry.rank):
+        stop = start + len(part.lower)
+        if (part.force is not None or part.torque is not None) and not part.equation:
+            beyond = np.abs(answer.residual[start:stop])[part.lower < part.upper]
+            if beyond.max(initial=0.0) > BEYOND:
+                return True
+        start = stop
+    return False
+
+
+def stacked(parts: Sequence[Part], layout: Layout) -> Array:
+    """The rows of all parts in x, shape (rows, n).
+
+    Raises:
+        UnsoundRowsError: a shape is wrong, or a lower bound is above its upper one: a solver that trusts its rows does
+            not see that.
+    """
+    for part in parts:
+        if not part.equation and not (part.lower <= part.upper).all():
+            raise UnsoundRowsError(f"a lower bound of {part.entry.name} is above its upper one")
+    try:
+        return np.vstack([np.zeros((0, layout.n)), *[part.matrix(layout) for part in parts]])
+    except (ValueError, IndexError) as error:
+        raise UnsoundRowsError(str(error)) from None
+
+
+def hierarchy_of(parts: Sequence[Part], levels: int, A: Array) -> Hierarchy:
+    """The rows of parts as levels for a solver; within a level in the order of the tasks.
+
+    Args:
+        parts: of a tick, highest priority first.
+        levels: how many there are.
+        A: the rows in the solver's unknowns, part after part.
+    """
+    sizes = [0] * levels
+    for part in parts:
+        sizes[part.entry.rank] += len(part.lower)
+    hierarchy = Hierarchy(sizes, A.shape[1])
+    hierarchy.A = np.ascontiguousarray(A)
+    if parts:
+        hierarchy.lower = np.concatenate([part.lower for part in parts]).astype(float)
+        hierarchy.upper = np.concatenate([part.upper for part in parts]).astype(float)
+        if any(part.weights is not None or part.weight != 1.0 for part in parts):
+            hierarchy.weights = np.concatenate(
+                [part.weight * (np.ones(len(part.lower)) if part.weights is None else part.weights) for part in parts]
+            )
+    return hierarchy
+
+
+def ask(solver: Solver, hierarchy: Hierarchy, seconds: float) -> Answer | Exception:
+    """What a solver says to levels; the exception, where a hard state was too much for it."""
+    try:
+        answer = solver.solve(hierarchy, validate=False, seconds=seconds)
+    except WbcError as error:  # of `Hierarchy.check`: some number is none
+        raise UnsoundRowsError(str(error)) from error
+    except (ArithmeticError, np.linalg.LinAlgError, ValueError) as error:
+        return error
+    if not isinstance(answer, Answer):
+        raise WbcError(f"{type(solver).__name__}.solve gave {show(answer)}, not a wbc.solvers.Answer")
+    if answer.status == "failed" or not math.isfinite(float(answer.x.dot(answer.x))):
+        reason = answer.reason
+        return reason if reason is not None else ArithmeticError(f"{type(solver).__name__} gave no answer")
+    return answer
+
+
+def outcome_of(answer: Answer, x: Array, beyond: float = 0.0) -> Outcome:
+    """What an answer comes to.
+
+    Args:
+        answer: of a solver.
+        x: what it means.
+        beyond: more than zero where it is not what its status says.
+    """
+    kept = answer.status == "optimal" and not beyond
+    return Outcome(
+        x,
+        "optimal" if kept else "relaxed",
+        answer.iterations,
+        answer.status == "iteration-limit",
+        answer.status == "violated",
+    )

@@ -1,0 +1,118 @@
+"""Freezes each moment of a controller into a tick, and remembers the tick before."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Protocol
+
+from wbc.arrays import Array
+from wbc.control.checks import finite_time
+from wbc.control.equation_of_motion import EquationOfMotion
+from wbc.control.stack import Stack
+from wbc.dynamics.base import Dynamics
+from wbc.errors import WbcWarning
+from wbc.tasking.layout import Layout
+from wbc.tasking.tick import Tick
+
+STANDING_STILL = 100
+"""After so many ticks in a row at one time a warning says that the time stands still."""
+
+
+class Ended(Protocol):
+    """What a ticker remembers of a tick."""
+
+    @property
+    def torque(self) -> Array:
+        """τ, shape (na,)."""
+        ...
+
+    @property
+    def normal_forces(self) -> dict[str, float]:
+        """By contact, N."""
+        ...
+
+
+class Ticker:
+    """Makes the ticks of a controller.
+
+    Args:
+        robot: the controller's own.
+        stack: its tasks and contacts.
+        kinematic: whether x is v.
+
+    Attributes:
+        time: of the last tick, s.
+    """
+
+    def __init__(self, robot: Dynamics, stack: Stack, kinematic: bool = False) -> None:
+        self._robot, self._stack, self._kinematic = robot, stack, kinematic
+        self._physics = next((task for task in stack if isinstance(task, EquationOfMotion)), None)
+        self._layouts: dict[tuple[str, ...], Layout] = {}
+        self._layout: Layout | None = None
+        self.forget()
+
+    def forget(self) -> None:
+        """Forgets the past, as at the start."""
+        self.time = 0.0
+        self._began, self._still = False, 0
+        self._last: Ended | None = None
+        self._torque: Array | None = None
+
+    @property
+    def layout(self) -> Layout:
+        """Of x with the contacts that are closed now; the same object for the same contacts."""
+        closed = self._stack.support.closed
+        if self._layout is None or self._layout.contacts is not closed:
+            names = tuple(contact.name for contact in closed)
+            if names not in self._layouts:
+                self._layouts[names] = Layout(self._robot, closed, self._kinematic)
+            self._layout = self._layouts[names]
+        return self._layout
+
+    def tick(self, t: float | None, period: float) -> Tick:
+        """The tick at a time: ramps are carried on to it.
+
+        Args:
+            t: s; None: a period after the last tick.
+            period: between ticks, s.
+        """
+        time = finite_time(t) if t is not None else self.time + period if self._began else 0.0
+        self._look(time)
+        stack = self._stack
+        stack.schedule.advance(time)
+        stack.support.advance(time, self._robot, self._normal_forces)
+        return self._at(time, period)
+
+    def again(self, period: float) -> Tick:
+        """The tick at the time of the last one; nothing moves on."""
+        return self._at(self.time, period)
+
+    def _at(self, time: float, period: float) -> Tick:
+        physics, support, robot = self._physics, self._stack.support, self._robot
+        external = None if physics is None else physics.external_force(robot, time)
+        self.time = time
+        return Tick.of(self.layout, time, period, self._torque, support.ceilings, support.anchors, external)
+
+    def note(self, ended: Ended | None) -> None:
+        """Remembers what a tick came to."""
+        self._last, self._began = ended, True
+
+    def _look(self, time: float) -> None:
+        """Two ticks at one time have the same last torque: that of the last tick at another time."""
+        if not self._began:
+            return
+        if time != self.time:
+            self._torque, self._still = None if self._last is None else self._last.torque, 0
+            return
+        self._still += 1
+        if self._still == STANDING_STILL:
+            warnings.warn(
+                f"{STANDING_STILL} ticks in a row had the time {time:g} s: targets, ramps and limits on the rate of "
+                "torques stand still; give each tick its time, or none: controller.step(q, v)",
+                WbcWarning,
+                stacklevel=4,
+            )
+
+    def _normal_forces(self) -> dict[str, float]:
+        """The normal force of each contact at the last tick, N."""
+        return {} if self._last is None else self._last.normal_forces
