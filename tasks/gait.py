@@ -10,7 +10,7 @@ from numpy.polynomial import Polynomial
 
 from tasks.frame import EndEffectorAcceleration
 from wbc.arrays import Array, ArrayLike, numbers
-from wbc.control.controller import Controller
+from wbc.control.protocol import TorqueController
 from wbc.dynamics import Dynamics
 from wbc.errors import WbcError, show
 from wbc.geometry import so3
@@ -146,7 +146,7 @@ class Trot:
         """The feet that swing now."""
         return self._pairs[self._step % 2] if self._airborne else ()
 
-    def update(self, t: float, controller: Controller) -> None:
+    def update(self, t: float, controller: TorqueController) -> None:
         """Sets contacts, swings and targets for the tick at a time; the state is the one of the controller's last tick.
 
         Args:

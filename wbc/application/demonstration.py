@@ -9,6 +9,7 @@ import wbc
 from tasks.gait import Trot
 from wbc.arrays import Array
 from wbc.control.controller import Controller
+from wbc.control.protocol import TorqueController
 from wbc.dynamics.base import Dynamics
 from wbc.geometry import quaternion, so3
 from wbc.simulation.log import Log
@@ -79,7 +80,7 @@ def demo(backend: str = "auto", solver: str = "hierarchical-qp", simulator: str 
     )
     force = SHARE * 9.81 * robot.mass
 
-    def targets(t: float, controller: Controller) -> None:
+    def targets(t: float, controller: TorqueController) -> None:
         walking = t >= TROT
         for task in () if walking else (trot.base, *trot.swings):
             stack.switch_off(task.name)
