@@ -28,7 +28,7 @@ bench: .venv/ready
 soak: .venv/ready
 	$(PY) -m pytest -m soak
 
-.venv/ready: pyproject.toml setup.py $(wildcard kernel/*.[ch])
+.venv/ready: pyproject.toml setup.py $(wildcard kernel/*.[ch] kernel/solver/*.[ch])
 	test -x $(PY) || $(PYTHON) -m venv .venv
 	$(PY) -m pip install --quiet --disable-pip-version-check --upgrade "pip>=25.1"
 	$(PY) -m pip install --quiet --disable-pip-version-check --editable ".[all]" --group dev

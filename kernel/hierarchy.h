@@ -9,17 +9,7 @@
 #ifndef WBC_HIERARCHY_H
 #define WBC_HIERARCHY_H
 
-#include "linear.h"
-
-#define FEASIBILITY 1e-12 /* a row is violated beyond this share of |row| (1 + |y|) */
-#define NEGLIGIBLE 3e-13  /* a residual below this share of its terms is rounding */
-#define SIGNIFICANT 1e-8  /* a multiplier of the wrong sign counts beyond this share of |A_k| |residual| */
-#define SETTLED 1e-6      /* one of the right sign settles its row beyond this share */
-#define ACCURACY 1e-10    /* what a solved equation may be off, as a share of its terms, for an answer to be optimal */
-#define EXACT 1e-8        /* and a level, as a share of what it misses */
-#define SEEN 256          /* so many working sets are remembered */
-#define CLEAR 1e-3        /* a rank is clear where no row adds less than this share of itself to those before it */
-#define EVEN 1e3          /* rows whose norms differ by less are factorised as they are */
+#include <stddef.h>
 
 enum Status {
     OPTIMAL = 0, /* and every inequality holds */
@@ -66,6 +56,7 @@ typedef struct {
     /* the working set */
     int *held, *held_count, *equalities, *equality_count; /* by level, each level's from its start on */
     int held_total;
+    int *loose, loose_count; /* the inequality rows */
     double *low, *high, *target; /* bounds of the rows outside the set; what those in it are held at */
     signed char *before; /* the set of the last solve */
     double lasting;      /* how often, lately, that was the right one */
@@ -92,10 +83,12 @@ typedef struct {
     double *slack; /* by which bounds are widened while a cycle is broken */
     unsigned long long *seen;
     int seen_count;
-    struct Guess *guess;
+    struct Guess *guess; /* guess_room.h */
     void *memory;
     size_t memory_size;
 } Hierarchy;
+
+#define SEEN 256 /* so many working sets are remembered */
 
 double now(void); /* s, of a clock that never goes back */
 
@@ -103,27 +96,5 @@ double now(void); /* s, of a clock that never goes back */
 int hierarchy_new(Hierarchy *h, int n, int levels, const int *sizes);
 void hierarchy_free(Hierarchy *h);
 void hierarchy_forget(Hierarchy *h); /* the last active set */
-enum Status hierarchy_solve(Hierarchy *h);
-
-/* factor.c */
-void factor_prefix(Hierarchy *h);
-void inner_step(Hierarchy *h, int from); /* solves the working set's equalities, from a level on: into y_new, value_new */
-void point_of(Hierarchy *h);             /* y_new = Q w, and value_new there */
-void form_level(Hierarchy *h, int k);
-double *prefixed_row(Hierarchy *h, int row);
-
-/* multipliers.c */
-void find_multipliers(Hierarchy *h);
-int leaving_rows(Hierarchy *h, int careful, double settled); /* into `index`: the rows that leave the set; 0: none, y_new is optimal */
-int is_accurate(Hierarchy *h);               /* whether the levels' equations are solved as well as numbers allow */
-
-/* guess.c */
-struct Guess *guess_new(int n, int rows, int levels);
-void guess_free(struct Guess *guess);
-int guess_active_set(Hierarchy *h); /* from the solution of the equalities: holds what it finds; 0 where time ran out */
-
-/* search.c */
-void hold(Hierarchy *h, int row, int side);
-void release(Hierarchy *h, int row);
 
 #endif

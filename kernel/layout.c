@@ -1,7 +1,10 @@
 /* The memory of a hierarchy: one block, laid out once. */
+#include "guess_room.h"
 #include "hierarchy.h"
 
+#include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* hands out parts of a block; a first pass with no block finds out how large it must be */
 typedef struct {
@@ -28,7 +31,7 @@ static void lay_out(Hierarchy *h, Room *room) {
     h->side = BYTES(m), h->before = BYTES(m), h->prefixed = BYTES(m), h->settled = BYTES(m), h->stuck = BYTES(m);
     h->multipliers = DOUBLES((p + 1) * m), h->pull = DOUBLES((p + 1) * ld), h->pull_size = DOUBLES(p + 1), h->missed = DOUBLES(p + 1);
     h->pulling = INTS(p + 1);
-    h->held = INTS(m), h->held_count = INTS(p), h->equalities = INTS(m), h->equality_count = INTS(p);
+    h->held = INTS(m), h->held_count = INTS(p), h->equalities = INTS(m), h->equality_count = INTS(p), h->loose = INTS(m);
     h->low = DOUBLES(m), h->high = DOUBLES(m), h->target = DOUBLES(m), h->slack = DOUBLES(m);
     h->prefix_order = INTS(m), h->index = INTS(m);
     h->tau = DOUBLES(n), h->w = DOUBLES(ld), h->beyond = DOUBLES(m), h->size = DOUBLES(m), h->work = DOUBLES(m + n);
@@ -79,4 +82,41 @@ void hierarchy_forget(Hierarchy *h) {
     memset(h->side, 0, (size_t)h->rows);
     memset(h->y, 0, (size_t)h->n * sizeof(double));
     h->lasting = 1.0;
+}
+
+struct Guess *guess_new(int n, int rows, int levels) {
+    struct Guess *s = calloc(1, sizeof *s);
+    if (!s) return NULL;
+    size_t ld = (size_t)((n + 7) & ~7), size = (size_t)n + 2, all = (size_t)rows + 8;
+    s->ld = (int)ld;
+    s->size = n + 1;
+    size_t doubles = 2 * size + 2 * size * ld + size * size + all * ld + (size_t)levels + all + 5 * (ld + 8) + (size_t)levels;
+    double *room = calloc(doubles, sizeof(double));
+    s->row = calloc(2 * size, sizeof(int));
+    s->set_aside = calloc(2 * all, 1);
+    if (!room || !s->row || !s->set_aside) {
+        free(room), free(s->row), free(s->set_aside), free(s);
+        return NULL;
+    }
+    s->side = s->row + size;
+    s->active = s->set_aside + all;
+    s->bound = room, room += size;
+    s->lambda = room, room += size;
+    s->D = room, room += size * ld;
+    s->Q = room, room += size * ld;
+    s->R = room, room += size * size;
+    s->B = room, room += all * ld;
+    s->root = room, room += levels;
+    s->value_start = room, room += all;
+    s->w_start = room, room += ld + 8;
+    s->u = room, room += ld + 8;
+    s->g = room, room += ld + 8;
+    s->across = room, room += ld + 8;
+    s->x = room;
+    return s;
+}
+
+void guess_free(struct Guess *s) {
+    if (!s) return;
+    free(s->bound), free(s->row), free(s->set_aside), free(s);
 }

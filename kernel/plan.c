@@ -2,7 +2,10 @@
 #include "plan.h"
 
 #include "arrays.h"
-#include "hierarchy.h"
+#include "tick.h"
+
+#include <math.h>
+#include <string.h>
 
 typedef struct {
     PyObject_HEAD
@@ -103,10 +106,10 @@ static PyObject *solve_plan(PyObject *object, PyObject *const *args, Py_ssize_t 
         for (int j = 0; j < h->n; j++) row[j] = source[j * column_step];
         h->lower[i] = lower[i];
         h->upper[i] = upper[i];
-        double norm = sqrt(dot(row, row, h->n));
+        double norm = solver()->norm(row, h->n);
         h->norm[i] = norms && norm < INFINITY ? norms[i] : norm;
     }
-    status = hierarchy_solve(h);
+    status = solver()->solve(h);
     memcpy(x, h->y, (size_t)h->n * sizeof(double));
     memcpy(value, h->value, (size_t)h->rows * sizeof(double));
     memcpy(side, h->side, (size_t)h->rows);

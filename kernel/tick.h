@@ -43,13 +43,23 @@ typedef struct {
 int tick_new(Tick *t, int nv, int nf, int na, const int *actuated, double scale, int levels, int parts, const Part *part);
 void tick_free(Tick *t);
 
-/* M, symmetric, and J with their steps between rows and columns */
-void tick_dynamics(Tick *t, const double *M, const double *h, const double *J, ptrdiff_t row_step, ptrdiff_t column_step);
-void tick_rows(Tick *t, int part, const Rows *rows);
-enum Status tick_solve(Tick *t);
+/* The solver, compiled for a kind of processor. */
+typedef struct {
+    /* a hierarchy whose rows were written */
+    enum Status (*solve)(Hierarchy *h);
+    /* the equation of motion: M, symmetric, and J with its steps between rows and columns */
+    void (*dynamics)(Tick *t, const double *M, const double *h, const double *J, ptrdiff_t row_step, ptrdiff_t column_step);
+    /* the rows of a part */
+    void (*rows)(Tick *t, int part, const Rows *rows);
+    /* x, and whether what is OPTIMAL is RELAXED, as some inequality is violated. `tolerance` is what forces and torques may
+       be beyond their bounds, N and N m. */
+    enum Status (*answer)(const Tick *t, enum Status status, double tolerance, double *x);
+    double (*norm)(const double *row, int n);
+} Solver;
 
-/* x, and whether what is OPTIMAL is RELAXED, as some inequality is violated. `tolerance` is what forces and torques may be
-   beyond their bounds, N and N m. */
-enum Status tick_answer(const Tick *t, enum Status status, double tolerance, double *x);
+extern const Solver solver_plain; /* for any processor */
+extern const Solver solver_wide;  /* for one with AVX2 */
+const Solver *solver(void);       /* the one for this processor */
+void solver_choose(int plain);    /* the plain one, whatever the processor */
 
 #endif

@@ -4,6 +4,8 @@
 #include "arrays.h"
 #include "tick.h"
 
+#include <math.h>
+
 typedef struct {
     PyObject_HEAD
     Tick tick;
@@ -178,9 +180,10 @@ static PyObject *solve_tick(PyObject *object, PyObject *const *args, Py_ssize_t 
     enum Status status;
     Py_BEGIN_ALLOW_THREADS
     all->deadline = seconds < INFINITY ? now() + seconds : INFINITY;
-    tick_dynamics(t, M, h, J, row_step, column_step);
-    for (int i = 0; i < t->parts; i++) tick_rows(t, i, self->rows + i);
-    status = tick_answer(t, tick_solve(t), tolerance, x);
+    const Solver *by = solver();
+    by->dynamics(t, M, h, J, row_step, column_step);
+    for (int i = 0; i < t->parts; i++) by->rows(t, i, self->rows + i);
+    status = by->answer(t, by->solve(all), tolerance, x);
     Py_END_ALLOW_THREADS
     self->busy = 0;
     result = Py_BuildValue("iiii", (int)status, all->steps, all->guesses, all->bad_row - first);

@@ -3,7 +3,7 @@
    From the lowest level up: the residual r of level k pulls with g = -A_k' r; what level j above it takes of the pull is
    lambda = C (C'C)^-1 g_j in the columns of j, and g - A_j' lambda is left for the levels above. A level's own multiplier is
    its residual. The level past the last is the implicit one, min 1/2 |y|^2.                                            */
-#include "hierarchy.h"
+#include "inside.h"
 
 /* lambda of the level's rows, in its order, for a pull in the coordinates w */
 static void shares_of(Hierarchy *h, const Level *level, const double *pull, double *lambda) {
@@ -62,7 +62,7 @@ static void pull_of(Hierarchy *h, const Level *level, int k) {
     h->pull_size[h->pulls++] = own;
 }
 
-void find_multipliers(Hierarchy *h) {
+static void find_multipliers(Hierarchy *h) {
     h->pulls = 0;
     if (!h->held_total) return;
     if (h->length > NEGLIGIBLE * (1.0 + h->length)) {
@@ -105,7 +105,7 @@ static double share_of(const Hierarchy *h, int p, int row) {
    that this one would push off leave. Ordinarily all rows of the level itself leave at once, or the one that is pushed
    most; a careful search takes the first row alone, so that no cycle can close (Bland's rule). `settled` is the share from
    which on a row is settled. */
-int leaving_rows(Hierarchy *h, int careful, double settled) {
+static int leaving_rows(Hierarchy *h, int careful, double settled) {
     find_multipliers(h);
     memcpy(h->settled, h->stuck, (size_t)h->rows);
     for (int p = h->pulls - 1; p >= 0; p--) {
@@ -136,7 +136,7 @@ int leaving_rows(Hierarchy *h, int careful, double settled) {
 
 /* Where rows are nearly parallel, and differ much in size as well, rounding can grow beyond what an answer may be called
    exact with: what was solved for is then not what comes out, neither row by row nor by what the level misses. */
-int is_accurate(Hierarchy *h) {
+static int is_accurate(Hierarchy *h) {
     double *residual = h->work;
     for (int k = 0; k < h->active_levels; k++) {
         const Level *level = h->level + k;

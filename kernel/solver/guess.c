@@ -5,60 +5,12 @@
    substitution, d = W^-T g; what is left is min 1/2 |u|^2 with D u <= e. The equalities of the prefix are kept exactly,
    and all inequalities where they can be: where some contradict each other, one of the lowest level among them is set
    aside. The search then proves the guess, or repairs it.                                                             */
-#include "hierarchy.h"
+#include "../guess_room.h"
+#include "inside.h"
 
-#include <stdlib.h>
-
-#define RATIO 1e-4     /* of the weights of one level and the one above */
+#define RATIO 1e-6     /* of the weights of one level and the one above */
 #define DEPENDENT 1e-9 /* a row that adds less than this share of itself depends on those before it */
 #define MEETS 1e-9     /* a row is met within this share of its norm */
-
-struct Guess {
-    int ld, count, size;       /* rows that are active; the most that can be */
-    int *row, *side;           /* of the active ones */
-    unsigned char *set_aside, *active;
-    double *bound, *lambda;    /* e and the multipliers of the active rows */
-    double *D, *Q, *R;         /* D = R Q with orthonormal rows of Q; a line each an active row */
-    double *B, *root;          /* of each level: its rows in the columns of the levels above; the root of its weight */
-    double *w_start, *value_start, *u, *g, *across, *x, last;
-};
-
-struct Guess *guess_new(int n, int rows, int levels) {
-    struct Guess *s = calloc(1, sizeof *s);
-    if (!s) return NULL;
-    size_t ld = (size_t)((n + 7) & ~7), size = (size_t)n + 2, all = (size_t)rows + 8;
-    s->ld = (int)ld;
-    s->size = n + 1;
-    size_t doubles = 2 * size + 2 * size * ld + size * size + all * ld + (size_t)levels + all + 5 * (ld + 8) + (size_t)levels;
-    double *room = calloc(doubles, sizeof(double));
-    s->row = calloc(2 * size, sizeof(int));
-    s->set_aside = calloc(2 * all, 1);
-    if (!room || !s->row || !s->set_aside) {
-        free(room), free(s->row), free(s->set_aside), free(s);
-        return NULL;
-    }
-    s->side = s->row + size;
-    s->active = s->set_aside + all;
-    s->bound = room, room += size;
-    s->lambda = room, room += size;
-    s->D = room, room += size * ld;
-    s->Q = room, room += size * ld;
-    s->R = room, room += size * size;
-    s->B = room, room += all * ld;
-    s->root = room, room += levels;
-    s->value_start = room, room += all;
-    s->w_start = room, room += ld + 8;
-    s->u = room, room += ld + 8;
-    s->g = room, room += ld + 8;
-    s->across = room, room += ld + 8;
-    s->x = room;
-    return s;
-}
-
-void guess_free(struct Guess *s) {
-    if (!s) return;
-    free(s->bound), free(s->row), free(s->set_aside), free(s);
-}
 
 static double *line_of(struct Guess *s, double *matrix, int i) { return matrix + (size_t)i * s->ld; }
 static double *triangle_of(struct Guess *s, int i) { return s->R + (size_t)i * (size_t)(s->size + 1); }
@@ -204,7 +156,7 @@ static void drop(Hierarchy *h, int at, int behind) {
     s->count--;
 }
 
-/* the multipliers of the active rows as they stand; those that pull are dropped, until none does */
+/* the multipliers of the active rows as they stand; the one that pulls most is dropped, until none does */
 static void settle(Hierarchy *h) {
     struct Guess *s = h->guess;
     while (s->count) {
@@ -223,7 +175,7 @@ static void settle(Hierarchy *h) {
     }
 }
 
-/* what the active rows make of the point: into y_new, value_new */
+/* what the active rows make of the point: into y_new, and value_new of the inequalities */
 static void move(Hierarchy *h) {
     struct Guess *s = h->guess;
     int first = h->prefix_end, n = h->n;
@@ -232,19 +184,24 @@ static void move(Hierarchy *h) {
     unwhiten(h, s->u, h->w);
     for (int j = first; j < n; j++) h->w[j] += s->w_start[j];
     point_of(h);
+    for (int k = 0; k < h->loose_count; k++) {
+        int row = h->loose[k];
+        if (row < h->active_rows) h->value_new[row] = value_of(h, row, h->y_new);
+    }
 }
 
 /* the row that is violated most, relative to its norm; -1: none */
-static int most_violated(Hierarchy *h, int *side, double *violation) {
-    struct Guess *s = h->guess;
+static int most_violated(const Hierarchy *h, int *side, double *violation) {
+    const struct Guess *s = h->guess;
     int pick = -1;
     double most = MEETS;
-    for (int i = 0; i < h->active_rows; i++) {
-        double over = h->value_new[i] - h->upper[i], under = h->lower[i] - h->value_new[i];
+    for (int k = 0; k < h->loose_count; k++) {
+        int row = h->loose[k];
+        double over = h->value_new[row] - h->upper[row], under = h->lower[row] - h->value_new[row];
         double by = over > under ? over : under;
-        if (by <= most * h->norm[i] || s->active[i] || s->set_aside[i] || h->lower[i] == h->upper[i]) continue;
-        if (!(h->norm[i] > 0.0)) continue;
-        most = by / h->norm[i], pick = i, *side = over > under ? 1 : -1, *violation = by;
+        if (by <= most * h->norm[row] || s->active[row] || s->set_aside[row] || row >= h->active_rows) continue;
+        if (!(h->norm[row] > 0.0)) continue;
+        most = by / h->norm[row], pick = row, *side = over > under ? 1 : -1, *violation = by;
     }
     return pick;
 }
@@ -297,7 +254,7 @@ static void take_in(Hierarchy *h, double violation) {
     }
 }
 
-int guess_active_set(Hierarchy *h) {
+static int guess_active_set(Hierarchy *h) {
     struct Guess *s = h->guess;
     int complete = 1;
     memcpy(h->y, h->y_new, (size_t)h->n * sizeof(double));

@@ -11,7 +11,7 @@ static void swap_columns(double *C, int *columns, int m, int a, int b) {
     }
 }
 
-int factor_columns(double *C, double *tau, int *columns, int m, int r, double least, int pivot) {
+static int factor_columns(double *C, double *tau, int *columns, int m, int r, double least, int pivot) {
     for (int j = 0; j < r; j++) columns[j] = j;
     for (int j = 0; j < r; j++) {
         if (pivot) {
@@ -37,7 +37,7 @@ int factor_columns(double *C, double *tau, int *columns, int m, int r, double le
     return 1;
 }
 
-void apply_q(const double *C, const double *tau, int m, int r, double *b, int transposed) {
+static void apply_q(const double *C, const double *tau, int m, int r, double *b, int transposed) {
     for (int k = 0; k < r; k++) {
         int j = transposed ? k : r - 1 - k;
         const double *v = C + (size_t)j * m + j;

@@ -1,7 +1,6 @@
 /* The inner step: the equality hierarchy of the working set, level by level. */
-#include "hierarchy.h"
+#include "inside.h"
 
-static double *row_of(const Hierarchy *h, double *matrix, int row) { return matrix + (size_t)row * h->ld; }
 
 /* fixes column level->column + q by the row at position q of the order, and takes it out of the rows behind */
 static void fix_column(Hierarchy *h, Level *level, int q) {
@@ -46,7 +45,7 @@ static int eliminate(Hierarchy *h, Level *level, int q) {
 }
 
 /* the row in the coordinates that the prefix leads to; made once a solve */
-double *prefixed_row(Hierarchy *h, int row) {
+static double *prefixed_row(Hierarchy *h, int row) {
     double *p = row_of(h, h->P, row);
     if (!h->prefixed[row]) {
         h->prefixed[row] = 1;
@@ -66,7 +65,7 @@ static void reflect_lines(Hierarchy *h, int first, int last, int count) {
 }
 
 /* the level's rows in the working set, in the coordinates w, into T; those of the prefix stand there already */
-void form_level(Hierarchy *h, int k) {
+static void form_level(Hierarchy *h, int k) {
     Level *level = h->level + k;
     int count = 0, done = k == h->prefix_level ? h->prefix_rank : 0;
     level->formed = 1;
@@ -162,7 +161,7 @@ static void factor_level(Hierarchy *h, Level *level, int column, int fixed) {
 }
 
 /* Factorises the equalities of the levels down to the first that has inequalities: once a solve. */
-void factor_prefix(Hierarchy *h) {
+static void factor_prefix(Hierarchy *h) {
     int column = 0, k = 0;
     memset(h->prefixed, 0, (size_t)h->rows);
     h->prefix_columns = h->prefix_rank = 0;
@@ -196,17 +195,22 @@ void factor_prefix(Hierarchy *h) {
     memcpy(h->prefix_order, level->order, (size_t)level->count * sizeof(int));
 }
 
-void point_of(Hierarchy *h) {
+static double value_of(const Hierarchy *h, int row, const double *y) {
+    int from = h->from[row];
+    return dot(row_of(h, h->A, row) + from, y + from, h->to[row] - from);
+}
+
+static void point_of(Hierarchy *h) {
     int n = h->n;
     memcpy(h->y_new, h->w, (size_t)n * sizeof(double));
     for (int j = h->reflectors - 1; j >= 0; j--) {
         const double *v = row_of(h, h->V, j) + j;
         add(-h->tau[j] * dot(v, h->y_new + j, n - j), v, h->y_new + j, n - j);
     }
-    for (int i = 0; i < h->active_rows; i++) {
-        int from = h->from[i];
-        h->value_new[i] = dot(row_of(h, h->A, i) + from, h->y_new + from, h->to[i] - from);
-    }
+}
+
+static void values_of_rows(Hierarchy *h) {
+    for (int i = 0; i < h->active_rows; i++) h->value_new[i] = value_of(h, i, h->y_new);
 }
 
 /* where the columns of a level begin: behind those of the level above */
@@ -214,7 +218,7 @@ static int column_of(const Hierarchy *h, int k) {
     return k ? h->level[k - 1].column + h->level[k - 1].rank : 0;
 }
 
-void inner_step(Hierarchy *h, int from) {
+static void inner_step(Hierarchy *h, int from) {
     int n = h->n;
     if (from < h->prefix_level) from = h->prefix_level;
     h->reflectors = n;
@@ -235,6 +239,7 @@ void inner_step(Hierarchy *h, int from) {
     if (h->reflectors > column) h->reflectors = column;
     memset(h->w + column, 0, (size_t)(n - column) * sizeof(double));
     point_of(h);
+    values_of_rows(h);
     h->length = sqrt(dot(h->y_new, h->y_new, n));
     h->steps++;
 }

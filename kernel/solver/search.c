@@ -3,36 +3,16 @@
    The working set holds every equality, and some inequality rows, each at one of its bounds in the least-squares sense of
    its own level. The invariant: every row outside it is satisfied at the current y. So no feasible start is needed, and
    nothing is ever infeasible.                                                                                          */
-#define _POSIX_C_SOURCE 199309L /* for a clock that never goes back */
-#include "hierarchy.h"
-
-#include <time.h>
+#include "inside.h"
 
 #define AT_ONCE 1e-12  /* a step that is no step */
 #define ROUNDING 1e-13 /* a share that may be rounding */
-
-#ifdef _WIN32
-#include <windows.h>
-#endif
-
-double now(void) {
-#ifdef _WIN32
-    LARGE_INTEGER count, frequency;
-    QueryPerformanceCounter(&count);
-    QueryPerformanceFrequency(&frequency);
-    return (double)count.QuadPart / (double)frequency.QuadPart;
-#else
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-#endif
-}
 
 static int min_int(int a, int b) { return a < b ? a : b; }
 
 /* ---- the working set ------------------------------------------------------------------------------------------- */
 
-void hold(Hierarchy *h, int row, int side) {
+static void hold(Hierarchy *h, int row, int side) {
     int k = h->level_of[row];
     if (!h->side[row]) {
         h->held[h->start[k] + h->held_count[k]++] = row;
@@ -45,7 +25,7 @@ void hold(Hierarchy *h, int row, int side) {
     h->high[row] = side > 0 ? INFINITY : h->upper[row] + h->slack[row];
 }
 
-void release(Hierarchy *h, int row) {
+static void release(Hierarchy *h, int row) {
     int k = h->level_of[row], *held = h->held + h->start[k], i = 0;
     while (held[i] != row) i++;
     h->held_count[k]--;
@@ -115,8 +95,7 @@ static int step(Hierarchy *h, int careful, int last) {
 static int begin(Hierarchy *h) {
     int from = h->levels;
     for (int i = 0; i < h->active_rows; i++) {
-        int first = h->from[i];
-        h->value[i] = dot(h->A + (size_t)i * h->ld + first, h->y + first, h->to[i] - first);
+        h->value[i] = value_of(h, i, h->y);
         int up = h->value[i] > h->high[i];
         if (!up && !(h->value[i] < h->low[i])) continue;
         hold(h, i, up ? 1 : -1);
@@ -200,7 +179,7 @@ static int prepare(Hierarchy *h) {
     memset(h->held_count, 0, (size_t)h->levels * sizeof(int));
     memset(h->equality_count, 0, (size_t)h->levels * sizeof(int));
     memset(h->slack, 0, (size_t)h->rows * sizeof(double));
-    h->held_total = h->steps = h->guesses = h->pulls = 0;
+    h->held_total = h->loose_count = h->steps = h->guesses = h->pulls = 0;
     h->active_levels = h->levels;
     h->active_rows = h->rows;
     for (int i = 0; i < h->rows; i++) {
@@ -214,6 +193,7 @@ static int prepare(Hierarchy *h) {
             h->low[i] = -INFINITY, h->high[i] = INFINITY, h->target[i] = low;
             h->before[i] = 0;
         } else {
+            h->loose[h->loose_count++] = i;
             h->low[i] = low, h->high[i] = high, h->target[i] = 0.0;
             if (h->before[i] && !(fabs(h->before[i] > 0 ? high : low) < INFINITY)) h->before[i] = 0;
         }
@@ -263,8 +243,7 @@ static enum Status break_cycle(Hierarchy *h, int limit) {
 static void keep_first_levels(Hierarchy *h) {
     int levels = min_int(h->prefix_level + 1, h->levels), rows = h->start[levels], broken = 0, cycles = 0;
     for (int i = 0; i < rows; i++) {
-        int first = h->from[i];
-        double value = dot(h->A + (size_t)i * h->ld + first, h->y + first, h->to[i] - first);
+        double value = value_of(h, i, h->y);
         double room = 1e-10 * h->norm[i] * (1.0 + h->length);
         if (value > h->upper[i] + room || value < h->lower[i] - room) broken = 1;
     }
@@ -279,6 +258,7 @@ static void keep_first_levels(Hierarchy *h) {
         reflect_rows(h->V + (size_t)j * h->ld + j, h->tau[j], &h->y_new, 1, j, h->n - j);
     memcpy(h->w + h->prefix_end, h->y_new + h->prefix_end, (size_t)(h->n - h->prefix_end) * sizeof(double));
     point_of(h);
+    values_of_rows(h);
     guess_active_set(h);
     h->length = sqrt(dot(h->y, h->y, h->n));
     if (look(h) > 1e3 * FEASIBILITY * (1.0 + h->length)) search(h, 50 + 2 * rows, 0, &cycles);
@@ -319,7 +299,7 @@ static int row_at_fault(const Hierarchy *h) {
     return 0;
 }
 
-enum Status hierarchy_solve(Hierarchy *h) {
+static enum Status hierarchy_solve(Hierarchy *h) {
     int bad = prepare(h);
     h->bad_row = bad;
     enum Status status = bad < 0 ? solve(h) : UNSOUND;
@@ -331,10 +311,7 @@ enum Status hierarchy_solve(Hierarchy *h) {
     h->lasting += 0.1 * (as_before(h) - h->lasting);
     if (status == STOPPED) {
         keep_first_levels(h);
-        for (int i = 0; i < h->rows; i++) {
-            int first = h->from[i];
-            h->value[i] = dot(h->A + (size_t)i * h->ld + first, h->y + first, h->to[i] - first);
-        }
+        for (int i = 0; i < h->rows; i++) h->value[i] = value_of(h, i, h->y);
     }
     return status;
 }

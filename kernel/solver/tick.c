@@ -1,55 +1,9 @@
-#include "tick.h"
-
-#include <stdlib.h>
+#include "../tick.h"
+#include "inside.h"
 
 #define GRADE 1e-9 /* a row is violated beyond this share of |row| (1 + |y|) */
 
-int tick_new(Tick *t, int nv, int nf, int na, const int *actuated, double scale, int levels, int parts, const Part *part) {
-    memset(t, 0, sizeof *t);
-    t->nv = nv, t->nf = nf, t->na = na, t->parts = parts, t->scale = scale;
-    int *sizes = calloc((size_t)levels + 1, sizeof(int));
-    t->actuated = calloc((size_t)nv + 1, sizeof(int));
-    t->unactuated = calloc((size_t)nv + 1, sizeof(int));
-    t->part = calloc((size_t)parts + 1, sizeof(Part));
-    t->first_row = calloc((size_t)parts + 1, sizeof(int));
-    unsigned char *driven = calloc((size_t)nv + 1, 1);
-    int made = 0;
-    if (sizes && t->actuated && t->unactuated && t->part && t->first_row && driven) {
-        for (int i = 0; i < na; i++) driven[t->actuated[i] = actuated[i]] = 1;
-        for (int i = 0; i < nv; i++)
-            if (!driven[i]) t->unactuated[sizes[0]++] = i;
-        memcpy(t->part, part, (size_t)parts * sizeof(Part));
-        for (int i = 0; i < parts; i++) sizes[part[i].level + 1] += part[i].rows;
-        made = hierarchy_new(&t->hierarchy, nv + nf, levels + 1, sizes);
-    }
-    if (made) {
-        Hierarchy *h = &t->hierarchy;
-        t->K = calloc((size_t)nv * (size_t)h->ld + 8, sizeof(double));
-        t->h = calloc((size_t)nv + 8, sizeof(double));
-        t->root = calloc((size_t)h->rows + 8, sizeof(double));
-        t->load = calloc((size_t)h->rows + 8, 1);
-        made = t->K && t->h && t->root && t->load;
-    }
-    if (made) { /* parts of a level stand in it in the order in which they came */
-        memset(sizes, 0, (size_t)levels * sizeof(int));
-        for (int i = 0; i < parts; i++) {
-            t->first_row[i] = t->hierarchy.start[part[i].level + 1] + sizes[part[i].level];
-            sizes[part[i].level] += part[i].rows;
-        }
-    }
-    free(sizes), free(driven);
-    if (!made) tick_free(t);
-    return made;
-}
-
-void tick_free(Tick *t) {
-    hierarchy_free(&t->hierarchy);
-    free(t->actuated), free(t->unactuated), free(t->part), free(t->first_row);
-    free(t->K), free(t->h), free(t->root), free(t->load);
-    memset(t, 0, sizeof *t);
-}
-
-void tick_dynamics(Tick *t, const double *M, const double *h, const double *J, ptrdiff_t row_step, ptrdiff_t column_step) {
+static void tick_dynamics(Tick *t, const double *M, const double *h, const double *J, ptrdiff_t row_step, ptrdiff_t column_step) {
     Hierarchy *all = &t->hierarchy;
     int nv = t->nv, nf = t->nf, ld = all->ld;
     for (int i = 0; i < nv; i++) {
@@ -98,7 +52,7 @@ static double put_torque(const Tick *t, const Block *block, int row, double *a) 
     return shift;
 }
 
-void tick_rows(Tick *t, int part, const Rows *rows) {
+static void tick_rows(Tick *t, int part, const Rows *rows) {
     Hierarchy *h = &t->hierarchy;
     const Part *planned = t->part + part;
     int nv = t->nv, nf = t->nf, n = h->n;
@@ -122,6 +76,9 @@ void tick_rows(Tick *t, int part, const Rows *rows) {
                 low *= root, high *= root;
             }
         }
+        if (!force && !torque && planned->kind[0] == INDICES) h->from[row] = (int)rows->block[0].indices[i];
+        if (!acceleration && !torque && planned->kind[1] == INDICES) h->from[row] = nv + (int)rows->block[1].indices[i];
+        if (acceleration + force + torque == 1 && !torque && planned->kind[force] == INDICES) h->to[row] = h->from[row] + 1;
         if (!acceleration && !force && !torque) h->from[row] = h->to[row] = 0;
         t->root[row] = root;
         t->load[row] = (unsigned char)(force || torque);
@@ -130,9 +87,7 @@ void tick_rows(Tick *t, int part, const Rows *rows) {
     }
 }
 
-enum Status tick_solve(Tick *t) { return hierarchy_solve(&t->hierarchy); }
-
-enum Status tick_answer(const Tick *t, enum Status status, double tolerance, double *x) {
+static enum Status tick_answer(const Tick *t, enum Status status, double tolerance, double *x) {
     const Hierarchy *h = &t->hierarchy;
     int nv = t->nv, nf = t->nf, n = h->n, first = h->start[1], relaxed = 0;
     memcpy(x, h->y, (size_t)nv * sizeof(double));

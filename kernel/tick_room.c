@@ -1,0 +1,50 @@
+/* The memory of a tick. */
+#include "tick.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int tick_new(Tick *t, int nv, int nf, int na, const int *actuated, double scale, int levels, int parts, const Part *part) {
+    memset(t, 0, sizeof *t);
+    t->nv = nv, t->nf = nf, t->na = na, t->parts = parts, t->scale = scale;
+    int *sizes = calloc((size_t)levels + 1, sizeof(int));
+    t->actuated = calloc((size_t)nv + 1, sizeof(int));
+    t->unactuated = calloc((size_t)nv + 1, sizeof(int));
+    t->part = calloc((size_t)parts + 1, sizeof(Part));
+    t->first_row = calloc((size_t)parts + 1, sizeof(int));
+    unsigned char *driven = calloc((size_t)nv + 1, 1);
+    int made = 0;
+    if (sizes && t->actuated && t->unactuated && t->part && t->first_row && driven) {
+        for (int i = 0; i < na; i++) driven[t->actuated[i] = actuated[i]] = 1;
+        for (int i = 0; i < nv; i++)
+            if (!driven[i]) t->unactuated[sizes[0]++] = i;
+        memcpy(t->part, part, (size_t)parts * sizeof(Part));
+        for (int i = 0; i < parts; i++) sizes[part[i].level + 1] += part[i].rows;
+        made = hierarchy_new(&t->hierarchy, nv + nf, levels + 1, sizes);
+    }
+    if (made) {
+        Hierarchy *h = &t->hierarchy;
+        t->K = calloc((size_t)nv * (size_t)h->ld + 8, sizeof(double));
+        t->h = calloc((size_t)nv + 8, sizeof(double));
+        t->root = calloc((size_t)h->rows + 8, sizeof(double));
+        t->load = calloc((size_t)h->rows + 8, 1);
+        made = t->K && t->h && t->root && t->load;
+    }
+    if (made) { /* parts of a level stand in it in the order in which they came */
+        memset(sizes, 0, (size_t)levels * sizeof(int));
+        for (int i = 0; i < parts; i++) {
+            t->first_row[i] = t->hierarchy.start[part[i].level + 1] + sizes[part[i].level];
+            sizes[part[i].level] += part[i].rows;
+        }
+    }
+    free(sizes), free(driven);
+    if (!made) tick_free(t);
+    return made;
+}
+
+void tick_free(Tick *t) {
+    hierarchy_free(&t->hierarchy);
+    free(t->actuated), free(t->unactuated), free(t->part), free(t->first_row);
+    free(t->K), free(t->h), free(t->root), free(t->load);
+    memset(t, 0, sizeof *t);
+}
