@@ -1,0 +1,39 @@
+"""The compiled kernel as an engine."""
+
+from __future__ import annotations
+
+from types import ModuleType
+
+import numpy as np
+
+from wbc.solvers.answer import Sides
+from wbc.solvers.hierarchical.engine import STOPPED, Found, Request
+
+
+class Compiled:
+    """Solves hierarchies of the same sizes by a plan of the kernel, which remembers the last active set."""
+
+    def __init__(
+        self, kernel: ModuleType, unknowns: int, sizes: list[int], max_steps: int, rank_tolerance: float
+    ) -> None:
+        self._plan = kernel.Plan(unknowns, sizes, max_steps, rank_tolerance)
+        self._levels, self._rows = len(sizes), sum(sizes)
+
+    def solve(self, request: Request) -> Found:
+        """Solve levels of the sizes it was made for."""
+        x, value = np.empty(request.A.shape[1]), np.empty(self._rows)
+        side: Sides = np.empty(self._rows, dtype=np.int8)
+        ranks = np.empty(self._levels)
+        status, steps, _, _ = self._plan.solve(
+            request.A, request.lower, request.upper, request.norms, request.seconds, x, value, side, ranks
+        )
+        pulling: list[int] = []
+        lines = None
+        if status < STOPPED and side.any():
+            lines = np.empty((self._levels + 1, self._rows))
+            pulling = list(self._plan.multipliers(lines.reshape(-1)))
+        return Found(status, x, value, side, ranks.astype(int).tolist(), steps, pulling, lines)
+
+    def forget(self) -> None:
+        """Forget the last active set."""
+        self._plan.forget()
