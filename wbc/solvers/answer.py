@@ -84,19 +84,15 @@ class Answer:
 
         ``A_kᵀ W_k r_k + Σ_j A_jᵀ λ_j = 0`` over the levels j above k: λ is how much each held row is to blame for the
         residual r_k of level k, positive where it pushes down from `upper`, negative where up from `lower`. k's own
-        rows have their weighted residual ``W_k r_k``. Levels without a residual are left out, and so are all where no
-        inequality is active. Key p, one past the last level, is the implicit one, min ½ |x|².
+        rows have their weighted residual ``W_k r_k``, to more digits than `residual` has where rows differ much in
+        size. Levels without a residual are left out, and so are all where no inequality is active. Key p, one past the
+        last level, is the implicit one, min ½ |x|².
         """
         if self._pulls is None:
             return {}
         levels, lines = self._pulls
-        found = {}
-        for k, line in zip(levels, lines, strict=False):
-            found[k] = line.copy() if self._weights is None else line * np.sqrt(self._weights)
-            if k < len(self._starts) - 1:
-                own = slice(self._starts[k], self._starts[k + 1])
-                found[k][own] = self.residual[own] * (1.0 if self._weights is None else self._weights[own])
-        return found
+        root = 1.0 if self._weights is None else np.sqrt(self._weights)
+        return {k: line * root for k, line in zip(levels, lines, strict=False)}
 
     def holds(self, level: int) -> bool:
         """Whether every row of the levels down to this one holds, within the solver's tolerance."""

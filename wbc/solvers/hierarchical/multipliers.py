@@ -48,9 +48,9 @@ class Multipliers:
         hardly pull, and yet be most of what the level misses: its share of that counts as well.
         """
         turned = self.lines * working.side
-        found = turned * working.rows.norms / self.sizes[:, None]
         own = working.level_of == np.array(self.levels)[:, None]
-        with np.errstate(divide="ignore", invalid="ignore"):
+        with np.errstate(divide="ignore", invalid="ignore"):  # what is no number is no share
+            found = turned * working.rows.norms / self.sizes[:, None]
             missed = turned / self.missed[:, None]
         return np.where(own & (np.abs(missed) > np.abs(found)), missed, found)
 

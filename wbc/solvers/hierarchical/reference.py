@@ -16,7 +16,7 @@ from wbc.solvers.answer import Sides
 from wbc.solvers.hierarchical.engine import Found, Request
 from wbc.solvers.hierarchical.guess import Guess
 from wbc.solvers.hierarchical.multipliers import is_accurate
-from wbc.solvers.hierarchical.search import FEASIBILITY, Outcome, Search
+from wbc.solvers.hierarchical.search import Outcome, Search
 from wbc.solvers.hierarchical.working_set import Rows, WorkingSet
 
 _OFTEN = 0.3
@@ -129,34 +129,44 @@ def break_cycle(search: Search, limit: int) -> Outcome:
     working = search.working
     rows = working.rows
     spread = 0.5 + np.random.default_rng(0).random(len(rows.lower))
-    working.widen(1e-11 * spread * rows.norms * (1.0 + working.length))
-    widest = float(working.slack.max(initial=0.0))
+    working.widen(1e-11 * spread * rows.norms * (1.0 + float(np.linalg.norm(search.x))))
     search.cycles = 0
     outcome = search.run(limit)
     working.widen(np.zeros(len(rows.lower)))
     if outcome is not Outcome.OPTIMAL:
         return outcome
-    worst = search.solve_set()
+    if not search.solve_set() < np.inf:
+        return Outcome.STOPPED
     search.accept()
-    if not worst <= 10.0 * widest or search.leaving() or not is_accurate(working):
+    off = np.maximum(working.value - working.high, working.low - working.value)
+    # by the size of this point: one far out, where the search began, may have widened the bounds beyond all measure
+    if not (off <= 1e-10 * working.size).all() or search.leaving() or not is_accurate(working):
         return Outcome.STOPPED
     return Outcome.OPTIMAL
 
 
 def keep_first_levels(rows: Rows, x: Array) -> Array:
-    """What is left to do where the search was stopped: keep the rows of the first levels, by the nearest point that
-    does.
+    """What is left to do where the search was stopped: keep the rows of the first levels, as near as that can be.
 
     These are the levels down to the first that has inequalities. Where they can't all hold they are met as well as they
-    can be.
+    can be. Where x is so far out that the nearest point is not accurate it is the one of least norm.
     """
     equal = rows.lower == rows.upper
     ends = [stop for stop in rows.starts[1:] if not equal[:stop].all()]
     first = rows.first(rows.starts.index(ends[0], 1) if ends else len(rows.starts) - 1)
-    value, room = first.A.dot(x), 1e-10 * first.norms * (1.0 + np.linalg.norm(x))
-    if ((value <= first.upper + room) & (value >= first.lower - room)).all():
+    x = x if np.isfinite(x).all() else np.zeros(len(x))
+    safe = nearest(first, np.zeros(len(x)))
+    room = 1e-9 * first.norms * (1.0 + float(np.linalg.norm(safe)))
+    worst = np.abs(_violation(first, safe)) + room
+    if (np.abs(_violation(first, x)) <= worst).all():
         return x
-    return nearest(first, x)
+    found = nearest(first, x)
+    return found if (np.abs(_violation(first, found)) <= worst).all() else safe
+
+
+def _violation(rows: Rows, x: Array) -> Array:
+    value = rows.A.dot(x)
+    return value - np.clip(value, rows.lower, rows.upper)  # type: ignore[no-any-return]
 
 
 def nearest(rows: Rows, x: Array) -> Array:
@@ -165,11 +175,10 @@ def nearest(rows: Rows, x: Array) -> Array:
     worst = search.solve_set()
     if worst > 0.0:
         guess_active_set(search)
-        search.run(50 + 2 * len(rows.lower))
+        limit = 50 + 2 * len(rows.lower)
+        if search.run(limit) is Outcome.STOPPED and search.cycles:
+            break_cycle(search, limit)
     else:
         search.accept()
     found = x + search.x
     return found if np.isfinite(found).all() else x
-
-
-__all__ = ["FEASIBILITY", "Reference", "break_cycle", "guess_active_set", "keep_first_levels", "nearest"]
