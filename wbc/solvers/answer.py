@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from wbc.arrays import Array, IntArray, SideArray
+from wbc.arrays import Array, SideArray
 from wbc.solvers.level import Hierarchy
 
 Status: TypeAlias = Literal["optimal", "relaxed", "violated", "iteration-limit", "failed"]
@@ -25,9 +25,9 @@ Status: TypeAlias = Literal["optimal", "relaxed", "violated", "iteration-limit",
 Sides: TypeAlias = SideArray
 """What rows are held at: -1 `lower`, +1 `upper`, 0 not held."""
 
-Pulls: TypeAlias = "tuple[list[int], list[tuple[slice | IntArray, Array]]]"
-"""Levels that have a residual, and for groups of rows their shares in it: a line for each of the first of these
-levels."""
+Pulls: TypeAlias = "tuple[list[int], Array]"
+"""Levels that have a residual, and the multipliers of all rows for each of them, shape (q, M), for rows multiplied by
+the roots of their weights."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,6 +61,8 @@ class Answer:
         time: wall time of the solve [s].
         residual: residual of all rows, level after level, shape (M,); see `LevelAnswer.residual`.
         reason: why it failed, where an error was the cause.
+        side: what each row is held at, -1 `lower`, +1 `upper`, 0 not held, shape (M,); None where the solver holds
+            none.
     """
 
     x: Array
@@ -69,9 +71,9 @@ class Answer:
     time: float
     residual: Array
     reason: Exception | None = None
+    side: Sides | None = None
     _starts: Sequence[int] = ()
     _ranks: Sequence[int] = ()
-    _side: Sides | None = None
     _weights: Array | None = None
     _allowed: Array | None = None
     _pulls: Pulls | None = None
@@ -82,21 +84,15 @@ class Answer:
 
         ``A_kᵀ W_k r_k + Σ_j A_jᵀ λ_j = 0`` over the levels j above k: λ is how much each held row is to blame for the
         residual r_k of level k, positive where it pushes down from `upper`, negative where up from `lower`. k's own
-        rows have their weighted residual ``W_k r_k``. Levels without a residual are left out, and so are all where no
-        inequality is active. Key p, one past the last level, is the implicit one, min ½ |x|².
+        rows have their weighted residual ``W_k r_k``, to more digits than `residual` has where rows differ much in
+        size. Levels without a residual are left out, and so are all where no inequality is active. Key p, one past the
+        last level, is the implicit one, min ½ |x|².
         """
         if self._pulls is None:
             return {}
-        columns, groups = self._pulls
-        found = {k: np.zeros(len(self.residual)) for k in columns}
-        for at, shares in groups:
-            for k, share in zip(columns, shares, strict=False):
-                found[k][at] = share if self._weights is None else share * np.sqrt(self._weights[at])
-        for k, values in found.items():
-            if k < len(self._starts) - 1:
-                own = slice(self._starts[k], self._starts[k + 1])
-                values[own] = self.residual[own] * (1.0 if self._weights is None else self._weights[own])
-        return found
+        levels, lines = self._pulls
+        root = 1.0 if self._weights is None else np.sqrt(self._weights)
+        return {k: line * root for k, line in zip(levels, lines, strict=False)}
 
     def holds(self, level: int) -> bool:
         """Whether every row of the levels down to this one holds, within the solver's tolerance."""
@@ -113,8 +109,8 @@ class Answer:
             residual = self.residual[start:stop].copy()
             weighted = residual if self._weights is None else residual * np.sqrt(self._weights[start:stop])
             active: dict[int, int] = {}
-            if self._side is not None:
-                held = self._side[start:stop]
+            if self.side is not None:
+                held = self.side[start:stop]
                 active = {int(row): int(held[row]) for row in np.flatnonzero(held)}
             violated = tuple(int(row) for row in np.flatnonzero(beyond[start:stop]))
             found.append(
@@ -176,4 +172,4 @@ def grade(
         status = "optimal" if not violated else "violated" if ignores_inequalities else "relaxed"
     weights = None if hierarchy.weights is None else hierarchy.weights.copy()
     starts = hierarchy.starts.copy()
-    return Answer(x, status, iterations, time, residual, reason, starts, ranks, side, weights, allowed, pulls)
+    return Answer(x, status, iterations, time, residual, reason, side, starts, ranks, weights, allowed, pulls)

@@ -27,6 +27,9 @@ _CLEAR = 1e-3
 _EVEN = 1e3
 """Rows whose norms differ by less are factorised as they are."""
 
+_NOTHING = 1e-290
+"""A row of a smaller norm fixes nothing: it can't be brought to unit norm."""
+
 
 class Factor:
     """The factorisation of one level's rows in what was free before it.
@@ -52,18 +55,54 @@ class Factor:
 
     def solve(self, rhs: Array) -> Array:
         """The w of least ``|C w - rhs|``, shape (rank,)."""
+        return self.split(rhs)[0]
+
+    def split(self, rhs: Array) -> tuple[Array, Array]:
+        """What of a right-hand side can be met and what can't.
+
+        Args:
+            rhs: shape (m,).
+
+        Returns:
+            The w of least ``|C w - rhs|``, shape (rank,), and what is left over in an orthonormal basis of what C can't
+            reach, shape (m - rank,). Its entry i stands for row `rows_left[i]` as far as its rounding goes.
+        """
         if self._order is not None:
             rhs = rhs.take(self._order)
         if self.exact:
             if self._scale is not None:
-                rhs *= self._scale
-            return _trtrs(self._qr, rhs, 0, 1)[0]  # type: ignore[no-any-return]
-        projected = _ormqr("L", "T", self._qr, self._tau, rhs[:, None], 64)[0][: self.rank, 0]
+                rhs = rhs * self._scale
+            return _trtrs(self._qr, rhs, 0, 1)[0], rhs[:0]
+        if not self.rank:
+            return rhs[:0], rhs
+        turned = _ormqr("L", "T", self._qr, self._tau, rhs[:, None], 64)[0][:, 0]
+        projected, left = turned[: self.rank], turned[self.rank :]
         if self._columns is None:
-            return _trtrs(self._qr, projected)[0]  # type: ignore[no-any-return]
+            return _trtrs(self._qr, projected)[0], left
         found = np.empty(self.rank)
         found[self._columns] = _trtrs(self._qr, projected)[0]
-        return found
+        return found, left
+
+    @property
+    def rows_left(self) -> IntArray:
+        """The rows behind the rank in the order of the factorisation, shape (m - rank,)."""
+        order = np.arange(len(self._qr)) if self._order is None else self._order
+        return order[self.rank :]
+
+    def residual(self, left: Array) -> Array:
+        """``rhs - C w``, row by row, out of what `split` has left over; shape (m,).
+
+        It is not the difference of large numbers: where rows differ much in size the large ones miss by much less than
+        that difference is good for.
+        """
+        found = np.concatenate([np.zeros(self.rank), left])
+        if self.rank:
+            found = _ormqr("L", "N", self._qr, self._tau, found[:, None], 64)[0][:, 0]
+        if self._order is None:
+            return found
+        rows = np.empty(len(found))
+        rows[self._order] = found
+        return rows
 
     def multipliers(self, pull: Array) -> Array:
         """The λ of least norm with ``λ C = pull``, row by row: pull C⁺, shape (q, m) for a pull of shape (q, rank)."""
@@ -113,40 +152,33 @@ def eliminate(rows: Array, Z: Array, norms: Array, tolerance: float = RANK_TOLER
             else:
                 factor.rank, factor.Y, factor.Z = f, Z, Z[:, f:]
             return factor
-    return _eliminate_pivoted(factor, rows, B, Z, norms, tolerance, even)
+    return _eliminate_pivoted(factor, B, Z, norms, tolerance)
 
 
-def _eliminate_pivoted(
-    factor: Factor, rows: Array, B: Array, Z: Array, norms: Array, tolerance: float, even: bool
-) -> Factor:
+def _eliminate_pivoted(factor: Factor, B: Array, Z: Array, norms: Array, tolerance: float) -> Factor:
     """The general case: any rank, rows of any size."""
-    m = rows.shape[0]
-    scale: Array | None = None
-    top = float(norms.max())
-    if not even:
-        scale = 1.0 / np.where(norms > 0.0, norms, 1.0)
-        B = B * scale[:, None]
-        top = 1.0
-    qr, order, tau, _, _ = _geqp3(B.T)
+    m = len(B)
+    scale = np.zeros(m)
+    np.divide(1.0, norms, out=scale, where=norms > _NOTHING)
+    qr, order, tau, _, _ = _geqp3((B * scale[:, None]).T)
     order -= 1
-    rank = int((np.abs(qr.diagonal()) > tolerance * top).sum())
+    rank = int((np.abs(qr.diagonal()) > tolerance).sum())
     factor.rank, factor.exact = rank, 0 < rank == m
     factor._order, factor._columns, factor._scale = order, None, None
     if rank == 0:
-        factor.Y, factor.Z = Z[:, :0], Z
+        factor.Y, factor.Z, factor._qr = Z[:, :0], Z, B
+        factor._order = None
         return factor
     turned = _ormqr("R", "N", qr[:, : min(qr.shape)], tau, Z, Z.shape[0])[0]
     factor.Y, factor.Z = turned[:, :rank], turned[:, rank:]
     if factor.exact:
         factor._qr, factor._tau = qr, tau
-        factor._scale = None if scale is None else scale.take(order)
+        factor._scale = scale.take(order)
         return factor
-    C = np.triu(qr[:rank]).T
-    if scale is not None:
-        # Large rows first: Householder QR of rows of very different size is then accurate row by row.
-        size = norms.take(order)
-        descending = np.argsort(-size, kind="stable")
-        C, factor._order = (C * size[:, None])[descending], order[descending]
+    # Large rows first: Householder QR of rows of very different size is then accurate row by row.
+    size = norms.take(order)
+    descending = np.argsort(-size, kind="stable")
+    C, factor._order = (np.triu(qr[:rank]).T * size[:, None])[descending], order[descending]
     factor._qr, columns, factor._tau, _, _ = _geqp3(C)
     columns -= 1
     factor._columns = columns

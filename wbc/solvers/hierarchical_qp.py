@@ -3,30 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from time import perf_counter
+from typing import Any
 
 import numpy as np
 
-from wbc.arrays import Array
-from wbc.solvers.active_set import Layout, Search, nearest
+from wbc import compiled as build
+from wbc.errors import WbcError
 from wbc.solvers.answer import Answer, grade
 from wbc.solvers.base import Solver
 from wbc.solvers.elimination import RANK_TOLERANCE
+from wbc.solvers.hierarchical.compiled import Compiled
+from wbc.solvers.hierarchical.engine import STOPPED, UNSOUND, Engine, Found, Request
 from wbc.solvers.level import Hierarchy, LevelLike
-from wbc.solvers.prediction import Predictor
-from wbc.solvers.unconstrained import solve_equations
 
-_WORTH_A_TRY = 0.3
-"""How often a guess must have been right lately for an inner step to be spent on it before a prediction."""
+_KEPT = 8
+"""So many layouts are kept, each with its last active set: a controller has one for each set of closed contacts."""
 
 
 class HierarchicalQP(Solver):
-    """Lexicographic least squares with inequalities on every level, exact to rounding (`active_set`).
+    """Lexicographic least squares with inequalities on every level, exact to rounding.
 
     What all levels leave free is fixed by least |x|: x is unique, bounded, and continuous in the bounds.
 
-    A solve starts from the active set of the last one where the sizes are the same: in a control loop most ticks are
-    one inner step and one check. The start does not change the answer beyond rounding; `reset` forgets it.
+    The work is done by the compiled kernel where it was built, and else in numpy (`hierarchical`): the same method, the
+    same answers. A solve starts from the active set of the last one where the sizes are the same: in a control loop
+    most ticks are one inner step and one check. The start does not change the answer beyond rounding; `reset` forgets
+    it.
     """
 
     def __init__(
@@ -35,28 +39,43 @@ class HierarchicalQP(Solver):
         deadline: float = np.inf,
         warm_start: bool = True,
         rank_tolerance: float = RANK_TOLERANCE,
+        compiled: bool | None = None,
     ) -> None:
         """Make a solver.
 
         Args:
-            max_iterations: bound on inner steps; beyond it the best point so far is returned with status
-                ``iteration-limit``, moved as little as it takes to keep level 0.
+            max_iterations: bound on the inner steps of a search; beyond it the best point so far is returned with
+                status ``iteration-limit``, moved as little as it takes to keep level 0.
             deadline: the same, in seconds from the start of a solve. Keeping level 0 comes on top of it.
             warm_start: begin with the last solve's active set.
             rank_tolerance: see `elimination.RANK_TOLERANCE`.
+            compiled: whether the compiled kernel is used; None: where it was built.
+
+        Raises:
+            WbcError: an argument can't be used; `compiled` is True and there is no kernel.
         """
-        self.max_iterations, self.deadline, self.warm_start = max_iterations, deadline, warm_start
-        self.rank_tolerance = rank_tolerance
-        self._layout: Layout | None = None
-        self._last: list[tuple[int, int]] = []
-        self._shape: tuple[int, ...] = ()
-        self._x: Array = np.zeros(0)
-        self._lasting, self._empty = 1.0, 0.5  # how often, lately, the set was that of the solve before, or empty
-        self._predictor: tuple[Layout, Predictor] | None = None
+        if max_iterations < 1:
+            raise WbcError(f"max_iterations is {max_iterations!r}, expected 1 or more")
+        if not 0.0 < rank_tolerance < 1.0:
+            raise WbcError(f"rank_tolerance is {rank_tolerance!r}, expected a number between 0 and 1")
+        if compiled and build.kernel is None:
+            raise WbcError(
+                "compiled=True, but the compiled kernel is not there: install wbc where a C compiler is "
+                "(pip install --no-binary wbc wbc), and leave WBC_KERNEL unset"
+            )
+        self.max_iterations, self.deadline, self.warm_start = int(max_iterations), deadline, warm_start
+        self.rank_tolerance, self.compiled = float(rank_tolerance), compiled
+        self._engines: dict[tuple[object, ...], Engine] = {}
 
     def reset(self) -> None:
-        """Forget the last active set."""
-        self._last, self._shape = [], ()
+        """Forget the last active sets."""
+        for engine in self._engines.values():
+            engine.forget()
+
+    def plan_levels(self, count: int) -> list[tuple[int, float]] | None:
+        """Each level is where it is, see `Solver.plan_levels`."""
+        # what a subclass has changed must not be passed by
+        return [(k, 1.0) for k in range(count)] if type(self) is HierarchicalQP and self._is_compiled() else None
 
     def solve(
         self, levels: Hierarchy | Sequence[LevelLike], *, validate: bool = True, seconds: float = np.inf
@@ -66,7 +85,7 @@ class HierarchicalQP(Solver):
         Args:
             levels: highest priority first; a `Hierarchy` is taken as it is.
             validate: False trusts tuples of arrays.
-            seconds: how long it may take.
+            seconds: how long it may take, where that is less than `deadline`.
 
         Raises:
             WbcError: a level cannot be used; the message names level and row.
@@ -74,92 +93,66 @@ class HierarchicalQP(Solver):
         began = perf_counter()
         hierarchy = Hierarchy.of(levels, validate)
         A, lower, upper = hierarchy.scaled()
-        starts, n = hierarchy.starts, A.shape[1]
-        equal = lower == upper
-        layout = self._layout
-        if layout is None or not layout.fits(starts, n, equal):
-            layout = self._layout = Layout(starts, n, equal)
-        norms = hierarchy.norms
+        norms = hierarchy.scaled_norms()
+        engine = self._engine(hierarchy)
+        if not self.warm_start:
+            engine.forget()
+        spent = perf_counter() - began
+        found = engine.solve(Request(A, lower, upper, norms, min(self.deadline, seconds) - spent))
+        if found.status == UNSOUND:
+            return _unsound(hierarchy, found, began)
         if norms is None or hierarchy.weights is not None:
-            norms = (A * A).dot(layout.ones[:n])
-            np.sqrt(norms, out=norms)
-        shape = (n, *starts)
-        warm = self.warm_start and shape == self._shape
-        lasts = warm and self._lasting >= self._empty
-        last = self._last if lasts else []
-        trying = (self._lasting if lasts else self._empty) > _WORTH_A_TRY
-        if trying and not last:
-            free = solve_equations(A, lower, upper, norms, layout, self.rank_tolerance)
-            if free is not None:
-                self._remember(shape, free.x, [], warm)
-                return grade(
-                    hierarchy,
-                    free.x,
-                    iterations=1,
-                    time=perf_counter() - began,
-                    ranks=free.ranks,
-                    value=free.value if hierarchy.weights is None else None,
-                    size=free.size,
-                    candidates=(),
-                )
-        search = Search(A, lower, upper, starts, self.rank_tolerance, layout, norms)
-        if not self._search(search, last if trying else [], began + min(self.deadline, seconds), False):
-            ranks, taken = [0] * len(hierarchy), perf_counter() - began
-            return grade(hierarchy, np.zeros(n), iterations=1, time=taken, ranks=ranks, status="failed")
-        if not search.sound:
-            hierarchy.check()
-        held = [(row, int(search.side[row])) for rows in search.held for row in rows]
-        self._remember(shape, search.x, held, warm)
-        ranks = [0 if factor is None else factor.rank for factor in search.factors]
-        if not search.optimal:
-            x = nearest(A[: starts[1]], lower[: starts[1]], upper[: starts[1]], search.x, self.rank_tolerance)
-            return grade(
-                hierarchy,
-                x,
-                iterations=search.iterations,
-                time=perf_counter() - began,
-                ranks=ranks,
-                side=search.side,
-                status="iteration-limit",
-            )
+            norms = np.sqrt((hierarchy.A * hierarchy.A).sum(axis=1))
         return grade(
             hierarchy,
-            search.x,
-            iterations=search.iterations,
+            found.x,
+            iterations=found.steps,
             time=perf_counter() - began,
-            ranks=ranks,
-            side=search.side,
-            pulls=search.pulls(),
-            value=search.value if hierarchy.weights is None else None,
-            size=search.size,
-            candidates=[row for row, _ in held],
+            ranks=found.ranks,
+            side=found.side,
+            pulls=None if found.multipliers is None else (found.pulling, found.multipliers),
+            status="iteration-limit" if found.status == STOPPED else None,
+            value=found.value if hierarchy.weights is None else None,
+            size=norms * (1.0 + float(found.x.dot(found.x)) ** 0.5),
+            candidates=np.flatnonzero(found.side).tolist(),
         )
 
-    def _remember(self, shape: tuple[int, ...], x: Array, held: list[tuple[int, int]], warm: bool) -> None:
-        """Note what the next solve may start from, and how good a start it would have been here."""
-        if warm:
-            self._lasting += 0.1 * ((held == self._last) - self._lasting)
-        self._empty += 0.1 * ((not held) - self._empty)
-        self._shape, self._x, self._last = shape, x.copy(), held
+    def _is_compiled(self) -> bool:
+        return build.kernel is not None and self.compiled is not False
 
-    def _search(self, search: Search, last: list[tuple[int, int]], until: float, tentative: bool) -> bool:
-        """Search from the last active set, where there is one worth a try; if it is not that, from a predicted one.
+    def _engine(self, hierarchy: Hierarchy) -> Engine:
+        """What solves levels of these sizes."""
+        n, starts = hierarchy.A.shape[1], hierarchy.starts
+        key = (n, *starts, self.max_iterations, self.rank_tolerance, self.compiled)
+        engine = self._engines.get(key)
+        if engine is None:
+            while len(self._engines) >= _KEPT:
+                del self._engines[next(iter(self._engines))]
+            sizes = [stop - start for start, stop in pairwise(starts)]
+            if self._is_compiled():
+                assert build.kernel is not None
+                engine = Compiled(build.kernel, n, sizes, self.max_iterations, self.rank_tolerance)
+            else:
+                from wbc.solvers.hierarchical.reference import Reference  # not imported where it is not needed
 
-        Returns:
-            False where the prediction sees that level 0 can't hold, and a `tentative` caller has no use for more.
-        """
-        center = np.zeros(search.n)
-        if last:
-            search.run(center, self._x, last, 1, until)
-            if search.optimal or not search.sound or self.max_iterations <= 1 or perf_counter() > until:
-                return True
-            search.clear()
-        if self._predictor is None or self._predictor[0] is not search.layout:
-            self._predictor = search.layout, Predictor(search.layout.equal, search.starts, search.n)
-        predictor = self._predictor[1]
-        guess = predictor.predict(search.A, search.lower, search.upper, search.norms)
-        if tentative and predictor.infeasible:
-            return False
-        rows, start = ([], center) if guess is None else guess
-        search.run(center, start, rows, self.max_iterations, until)
-        return True
+                engine = Reference(n, sizes, self.max_iterations, self.rank_tolerance)
+            self._engines[key] = engine
+        return engine
+
+    def __getstate__(self) -> dict[str, Any]:
+        """A copy lays its problems out anew: two must not share what one of them remembers."""
+        return self.__dict__ | {"_engines": {}}
+
+
+def _unsound(hierarchy: Hierarchy, found: Found, began: float) -> Answer:
+    """The answer where a number is not finite: an error where that was handed over, "failed" where it came out."""
+    hierarchy.check()
+    return grade(
+        hierarchy,
+        np.zeros(hierarchy.A.shape[1]),
+        iterations=found.steps,
+        time=perf_counter() - began,
+        ranks=found.ranks,
+        status="failed",
+        reason=OverflowError("the numbers of these levels are too large, or too far apart, to compute with"),
+    )

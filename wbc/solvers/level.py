@@ -58,8 +58,8 @@ class Hierarchy:
         A: rows of all levels, shape (M, n), C order.
         lower, upper: bounds, shape (M,).
         weights: weights of the squared residuals, shape (M,); None for ones.
-        norms: norms of the rows of A, shape (M,), from whoever wrote it and knows them; None: whoever needs them
-            computes them.
+        norms: the sizes of the rows before anything was eliminated from them, shape (M,): ranks are judged by these.
+            None: the norms of the rows of A.
         starts: first row of each level, and M at the end.
         names: names of the levels, for messages.
     """
@@ -157,6 +157,12 @@ class Hierarchy:
         safe = np.where(none, 1.0, root)
         lower, upper = np.where(none, -np.inf, self.lower * safe), np.where(none, np.inf, self.upper * safe)
         return self.A * safe[:, None], lower, upper
+
+    def scaled_norms(self) -> Array | None:
+        """`norms` of the rows that `scaled` gives; None where there are none."""
+        if self.norms is None or self.weights is None:
+            return self.norms
+        return self.norms * np.where(self.weights == 0.0, 1.0, np.sqrt(self.weights))
 
     def sane(self) -> bool:
         """No NaN anywhere, and no infinity in A: what a solver looks at of numbers that nobody checked."""

@@ -50,32 +50,47 @@ class NullSpace(Solver, ignores_inequalities=True):
         """
         began = perf_counter()
         hierarchy = Hierarchy.of(levels, validate)
-        x, ranks, _ = cascade(hierarchy, self.rank_tolerance, self.damping)
+        x, ranks, done = cascade(hierarchy, self.rank_tolerance, began + seconds, self.damping)
         return grade(
-            hierarchy, x, iterations=len(hierarchy), time=perf_counter() - began, ranks=ranks, ignores_inequalities=True
+            hierarchy,
+            x,
+            iterations=done,
+            time=perf_counter() - began,
+            ranks=ranks,
+            status="iteration-limit" if done < len(hierarchy) else None,
+            ignores_inequalities=True,
         )
 
 
-def cascade(hierarchy: Hierarchy, tolerance: float, damping: float = 0.0) -> tuple[Array, list[int], Array]:
+def cascade(
+    hierarchy: Hierarchy, tolerance: float, deadline: float, damping: float = 0.0
+) -> tuple[Array, list[int], int]:
     """Solve the equality rows of all levels.
 
     Args:
         hierarchy: the levels; inequality rows are passed over.
         tolerance: relative tolerance of rank decisions.
+        deadline: until when it may take, by `time.perf_counter()`; the first level is solved in any case.
         damping: λ of ETH (2.207).
 
     Returns:
-        x, the rank of each level, and an orthonormal basis of what is left free, shape (n, free).
+        x, the rank of each level, and how many levels were solved.
     """
     A, lower, upper = hierarchy.scaled()
     n = A.shape[1]
-    norms = np.sqrt((A * A).dot(np.ones(n)))
+    norms = hierarchy.scaled_norms()
+    if norms is None:
+        norms = np.sqrt((A * A).dot(np.ones(n)))
     if not hierarchy.sane():
         hierarchy.check()
     equal = lower == upper
     x, Z = np.zeros(n), np.eye(n, order="F")
     ranks = [0] * len(hierarchy)
+    done = len(hierarchy)
     for level in range(len(hierarchy)):
+        if level and perf_counter() > deadline:
+            done = level
+            break
         at: slice | IntArray = hierarchy.rows(level)
         here = equal[at]
         if not here.all():
@@ -93,7 +108,7 @@ def cascade(hierarchy: Hierarchy, tolerance: float, damping: float = 0.0) -> tup
     if not np.isfinite(x).all():
         hierarchy.check()
         x = np.nan_to_num(x)
-    return x, ranks, Z
+    return x, ranks, done
 
 
 def _damped(C: Array, rest: Array, damping: float) -> Array:

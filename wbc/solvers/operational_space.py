@@ -83,12 +83,15 @@ class OperationalSpace(Solver, ignores_inequalities=True, dynamically_consistent
             A, lower, upper = hierarchy.scaled()
             full = Hierarchy(np.diff([*hierarchy.starts, len(A) + len(F)]).tolist(), n)
             full.A, full.lower, full.upper = np.vstack([A, F]), np.concatenate([lower, d]), np.concatenate([upper, d])
-        x, ranks, _ = cascade(full, self.rank_tolerance)
+            if (norms := hierarchy.scaled_norms()) is not None:
+                full.norms = np.concatenate([norms, np.linalg.norm(F, axis=1)])
+        x, ranks, done = cascade(full, self.rank_tolerance, began + seconds)
         return grade(
             hierarchy,
             x,
-            iterations=len(full),
+            iterations=done,
             time=perf_counter() - began,
             ranks=ranks[: len(hierarchy)],
+            status="iteration-limit" if done < len(full) else None,
             ignores_inequalities=True,
         )

@@ -1,8 +1,7 @@
-"""One convex quadratic programme, by any solver that qpsolvers knows."""
+"""One convex quadratic programme, by any solver that qpsolvers knows: the one place that calls a QP solver."""
 
 from __future__ import annotations
 
-import functools
 import importlib
 import warnings
 from typing import Any
@@ -31,12 +30,10 @@ _PACKAGES = {name: name for name in ("clarabel", "cvxopt", "daqp", "ecos", "osqp
 }
 
 _INFINITE = 1e20
+"""A bound beyond this is none."""
 
-
-@functools.cache
-def _daqp() -> Any:  # noqa: ANN401  daqp has no types
-    """The module, imported when it is first used."""
-    return importlib.import_module("daqp")
+_FAR = 1e30
+"""What solvers that know no infinity take for one."""
 
 
 class QuadraticProgram:
@@ -44,6 +41,7 @@ class QuadraticProgram:
 
     Attributes:
         solver: the name.
+        reason: why the last programme was not solved; None where it was.
     """
 
     def __init__(self, solver: str) -> None:
@@ -55,6 +53,7 @@ class QuadraticProgram:
         import qpsolvers
 
         self.solver = solver
+        self.reason: Exception | None = None
         if solver not in qpsolvers.available_solvers:
             if solver in _PACKAGES:
                 raise WbcError(f"QP solver {solver!r} is not installed: pip install {_PACKAGES[solver]}")
@@ -75,28 +74,28 @@ class QuadraticProgram:
             upper: their upper bounds, inf where there is none.
             attempt: 0, or 1 where the programme has failed already: tolerances are wider then.
         """
-        if not len(G):
-            return np.asarray(np.linalg.solve(P, -q), dtype=float)
+        self.reason = None
         try:
-            z = self._call(P, q, G, np.maximum(lower, -_INFINITE), np.minimum(upper, _INFINITE), attempt)
-        except Exception:  # whatever a solver throws at hard numbers is "no answer" to the cascade, which tries again
+            if not len(G):
+                z: Array | None = np.asarray(np.linalg.solve(P, -q), dtype=float)
+            else:
+                low, high = np.where(lower <= -_INFINITE, -np.inf, lower), np.where(upper >= _INFINITE, np.inf, upper)
+                z = self._call(P, q, G, low, high, attempt)
+        except Exception as error:  # whatever a solver throws at hard numbers: the cascade goes another way
+            self.reason = error
             return None
-        return z if z is not None and np.isfinite(z).all() else None
-
-    def hold(self, P: Array, q: Array, G: Array, lower: Array, upper: Array) -> tuple[Array, Array] | None:
-        """The minimiser by DAQP and the multipliers of the rows, positive at upper bounds; None where there is none."""
-        high, low = np.minimum(upper, 1e30), np.maximum(lower, -1e30)
-        if not abs(float(q.sum() + high.sum() + low.sum())) < np.inf:
+        if z is None or not np.isfinite(z).all():
+            self.reason = ArithmeticError(f"QP solver {self.solver!r} gave no answer")
             return None
-        sense = np.zeros(len(G), dtype=np.int32)
-        z, _, flag, info = _daqp().solve(P, q, np.ascontiguousarray(G), high, low, sense, primal_tol=1e-11)
-        return (z, info["lam"]) if flag > 0 and z.dot(z) < np.inf else None
+        return z
 
     def _by_daqp(self, P: Array, q: Array, G: Array, lower: Array, upper: Array, attempt: int) -> Array | None:
+        daqp = importlib.import_module("daqp")
+        low, high = np.maximum(lower, -_FAR), np.minimum(upper, _FAR)
+        # No row is marked as soft: some releases of DAQP write beyond their memory then.
         sense = np.zeros(len(G), dtype=np.int32)
         tolerance = (5e-12, 1e-8)[attempt]
-        lower, upper = np.where(lower <= -_INFINITE, -1e30, lower), np.where(upper >= _INFINITE, 1e30, upper)
-        z, _, flag, _ = _daqp().solve(P, q, np.ascontiguousarray(G), upper, lower, sense, primal_tol=tolerance)
+        z, _, flag, _ = daqp.solve(P, q, np.ascontiguousarray(G), high, low, sense, primal_tol=tolerance)
         return np.array(z) if flag > 0 else None
 
     def _by_proxqp(self, P: Array, q: Array, G: Array, lower: Array, upper: Array, attempt: int) -> Array | None:
@@ -108,13 +107,13 @@ class QuadraticProgram:
         settings.eps_primal_inf = settings.eps_dual_inf = 1e-30
         settings.max_iter = 200
         settings.bcl_update = attempt == 0
-        programme.init(P, q, None, None, G, lower, upper)
+        programme.init(P, q, None, None, G, np.maximum(lower, -_INFINITE), np.minimum(upper, _INFINITE))
         programme.solve()
         solved = programme.results.info.status == proxqp.QPSolverOutput.PROXQP_SOLVED
         return np.array(programme.results.x) if solved else None
 
     def _by_qpsolvers(self, P: Array, q: Array, G: Array, lower: Array, upper: Array, attempt: int) -> Array | None:
-        above, below = upper < _INFINITE, lower > -_INFINITE
+        above, below = upper < np.inf, lower > -np.inf
         rows, bounds = np.vstack([G[above], -G[below]]), np.concatenate([upper[above], -lower[below]])
         options = _ACCURATE.get(self.solver, {}) if attempt == 0 else {}
         with warnings.catch_warnings():
