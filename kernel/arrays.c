@@ -85,6 +85,24 @@ double *matrix(Views *views, PyObject *array, const char *what, Py_ssize_t rows,
     return view->buf;
 }
 
+double *flat(Views *views, PyObject *array, const char *what, Py_ssize_t size, int writable) {
+    if (views->count == views->room) {
+        PyErr_SetString(PyExc_RuntimeError, "more arrays than planned");
+        return NULL;
+    }
+    Py_buffer *view = views->view + views->count;
+    if (PyObject_GetBuffer(array, view, PyBUF_C_CONTIGUOUS | PyBUF_FORMAT | (writable ? PyBUF_WRITABLE : 0)) < 0) {
+        PyErr_Format(PyExc_TypeError, "%s is not a contiguous array", what);
+        return NULL;
+    }
+    views->count++;
+    if (!view->format || strcmp(view->format, "d")) {
+        PyErr_Format(PyExc_ValueError, "%s is not of type d", what);
+        return NULL;
+    }
+    return has_size(what, view->len / (Py_ssize_t)sizeof(double), size) ? view->buf : NULL;
+}
+
 const long long *indices(Views *views, PyObject *array, const char *what, Py_ssize_t size, Py_ssize_t below) {
     Py_buffer *view = open_view(views, array, what, "lq", sizeof(long long), 1, 0);
     if (!view || !has_size(what, view->shape[0], size) || !is_dense(what, view)) return NULL;

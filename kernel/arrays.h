@@ -22,6 +22,7 @@ double *doubles(Views *views, PyObject *array, const char *what, Py_ssize_t size
 double *matrix(Views *views, PyObject *array, const char *what, Py_ssize_t rows, Py_ssize_t columns, ptrdiff_t *row_step,
                ptrdiff_t *column_step);
 const long long *indices(Views *views, PyObject *array, const char *what, Py_ssize_t size, Py_ssize_t below);
+double *flat(Views *views, PyObject *array, const char *what, Py_ssize_t size, int writable); /* of any dimension */
 void *bytes_of(Views *views, PyObject *array, const char *what, Py_ssize_t size); /* int8, writable */
 
 #endif

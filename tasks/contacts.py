@@ -119,6 +119,71 @@ def contact_axes(robot: Dynamics, contact: Contact) -> Array:
     return axes if carrier is None else np.asarray(axes @ robot.pose(carrier)[:3, :3].T)
 
 
+class _Laid:
+    """The cones of the closed contacts, as far as they do not change from tick to tick.
+
+    Args:
+        tick: the contacts.
+        sides: of the pyramids.
+        names: of the contacts that slide: their rows are left empty.
+
+    Attributes:
+        contacts: whose they are.
+        sliding: those that slide.
+        facets: the rows of each contact.
+    """
+
+    def __init__(self, tick: Tick, sides: int, names: Iterable[str]) -> None:
+        self.contacts = tick.contacts
+        self.sliding = [contact for contact in tick.contacts if contact.name in names]
+        blocks = [
+            np.zeros((2, contact.size)) if contact in self.sliding else contact.carried_cone(sides)
+            for contact in tick.contacts
+        ]
+        count = sum(map(len, blocks))
+        self._still = np.zeros((count + len(blocks), tick.nf))
+        self._lower, self._upper = np.full(len(self._still), -np.inf), np.zeros(len(self._still))
+        self.facets: dict[str, slice] = {}
+        self._turning: list[tuple[str, slice]] = []
+        start = 0
+        for index, (contact, block) in enumerate(zip(tick.contacts, blocks, strict=True)):
+            where, rows = tick.force_of(contact.name), slice(start, start + len(block))
+            assert where is not None
+            self._still[rows, where], self._still[count + index, where] = block, contact.carried_normals()
+            self.facets[contact.name] = rows
+            if contact in self.sliding:
+                self._lower[rows] = 0.0
+            if contact.carrier is not None:
+                self._turning.append((contact.carrier, slice(where.start // 3, where.stop // 3)))
+            start += len(block)
+        self._count, self._least = count, [contact.minimum for contact in tick.contacts]
+        # for each triple of force variables its columns, to be turned at once
+        self._triples = np.ascontiguousarray(self._still.reshape(len(self._still), -1, 3).transpose(1, 0, 2))
+        self._turns = np.tile(np.eye(3), (len(self._triples), 1, 1))
+        self._bounds: tuple[list[float], Array, Array] | None = None
+        self._still.flags.writeable = False
+
+    def turned(self, robot: Dynamics) -> Array:
+        """All rows in world axes, shape (rows, nf)."""
+        if not self._turning:
+            return self._still.copy() if self.sliding else self._still
+        for carrier, triples in self._turning:
+            self._turns[triples] = robot.pose(carrier)[:3, :3].T
+        matrix = np.empty(self._still.shape)
+        np.matmul(self._triples, self._turns, out=matrix.reshape(len(matrix), -1, 3).transpose(1, 0, 2))
+        return matrix
+
+    def bounds(self, ceilings: list[float]) -> tuple[Array, Array]:
+        """Lower and upper bounds, with the greatest normal forces of this tick."""
+        if self._bounds is None or self._bounds[0] != ceilings:
+            lower, upper = self._lower.copy(), self._upper.copy()
+            lower[self._count :] = np.minimum(self._least, ceilings)
+            upper[self._count :] = ceilings
+            lower.flags.writeable = upper.flags.writeable = False
+            self._bounds = list(ceilings), lower, upper
+        return self._bounds[1:]
+
+
 class FrictionCones(Task):
     """Contacts push, and do not slide or tilt.
 
@@ -162,11 +227,7 @@ class FrictionCones(Task):
             raise WbcError(f"{self.name}: sliding names contacts, it is not {show(sliding)}")
         self.sliding = dict(names) if isinstance(names, Mapping) else dict.fromkeys(names)
         self.slow = number(slow, f"{self.name}: slow, m/s,", above=True)
-        self._laid_for: tuple[object, ...] | None = None
-        self._constant = False
-        self._matrix = np.zeros((0, 0))
-        self._equations = np.zeros(0, dtype=bool)
-        self._rows: tuple[list[float], Rows] | None = None
+        self._laid: _Laid | None = None
 
     def check(self, robot: Dynamics, contacts: Mapping[str, Contact]) -> None:
         """See `Task`."""
@@ -178,39 +239,14 @@ class FrictionCones(Task):
 
     def rows(self, robot: Dynamics, tick: Tick) -> Rows:
         """See `Task`; the facets of all contacts, then their normal forces."""
-        contacts = tick.contacts
-        same = self._laid_for is contacts
-        if not same or not self._constant:
-            self._fill(robot, tick)
-            self._laid_for = contacts
-            self._constant = all(contact.plain and contact.name not in self.sliding for contact in contacts)
-        if not same or not self._constant or self._rows is None or self._rows[0] != tick.ceilings:
-            facets = len(self._matrix) - len(contacts)
-            lower, upper = np.full(len(self._matrix), -np.inf), np.zeros(len(self._matrix))
-            lower[self._equations] = 0.0
-            upper[facets:] = tick.ceilings
-            lower[facets:] = [
-                min(contact.minimum, ceiling) for contact, ceiling in zip(contacts, tick.ceilings, strict=True)
-            ]
-            lower.flags.writeable = upper.flags.writeable = False
-            self._rows = list(tick.ceilings), Rows(lower, upper, force=self._matrix)
-        return self._rows[1]
-
-    def _fill(self, robot: Dynamics, tick: Tick) -> None:
-        blocks = [
-            self._kinetic(robot, tick, contact) if contact.name in self.sliding else contact.cone(robot, self.sides)
-            for contact in tick.contacts
-        ]
-        matrix = np.zeros((sum(map(len, blocks)) + len(blocks), tick.nf))
-        self._equations = np.zeros(len(matrix), dtype=bool)
-        start, facets = 0, len(matrix) - len(blocks)
-        for index, (contact, block) in enumerate(zip(tick.contacts, blocks, strict=True)):
-            where = tick.force_of(contact.name)
-            matrix[start : start + len(block), where] = block
-            matrix[facets + index, where] = contact.normals(robot)
-            self._equations[start : start + len(block)] = contact.name in self.sliding
-            start += len(block)
-        self._matrix = matrix
+        laid = self._laid
+        if laid is None or laid.contacts is not tick.contacts:
+            laid = self._laid = _Laid(tick, self.sides, self.sliding)
+        matrix = laid.turned(robot)
+        for contact in laid.sliding:
+            matrix[laid.facets[contact.name], tick.force_of(contact.name)] = self._kinetic(robot, tick, contact)
+        lower, upper = laid.bounds(tick.ceilings)
+        return Rows(lower, upper, force=matrix)
 
     def _kinetic(self, robot: Dynamics, tick: Tick, contact: Contact) -> Array:
         """C with C f = f_t + μ f_n v_t / √(|v_t|² + v₀²), zero where a contact slides; shape (2, 3)."""

@@ -65,13 +65,33 @@ class Contact(ABC):
     def spread(self, robot: Dynamics, J: Array) -> Array:
         """The Jacobian that maps the contact's force variables to joints, shape (size, nv), from that of the motion."""
 
+    @property
     @abstractmethod
-    def cone(self, robot: Dynamics, sides: int) -> Array:
-        """C with C f ≤ 0 for every force the contact can exert; shape (facets, size)."""
+    def carrier(self) -> str | None:
+        """The frame in whose axes the normal and the cone stand still; None: the world."""
 
     @abstractmethod
+    def carried_cone(self, sides: int) -> Array:
+        """C with C f ≤ 0 for every force the contact can exert, in the carrier's axes; shape (facets, size)."""
+
+    @abstractmethod
+    def carried_normals(self) -> Array:
+        """N with normal force n · f, in the carrier's axes; shape (size,)."""
+
+    def cone(self, robot: Dynamics, sides: int) -> Array:
+        """C with C f ≤ 0 for every force the contact can exert, world axes; shape (facets, size)."""
+        return self._turned(robot, self.carried_cone(sides))
+
     def normals(self, robot: Dynamics) -> Array:
-        """N with normal force n · f; shape (size,)."""
+        """N with normal force n · f, world axes; shape (size,)."""
+        return self._turned(robot, self.carried_normals())
+
+    def _turned(self, robot: Dynamics, rows: Array) -> Array:
+        """Rows on the force variables, each triple of columns from the carrier's to the world's axes."""
+        if self.carrier is None:
+            return rows
+        turned: Array = (rows.reshape(-1, 3) @ robot.pose(self.carrier)[:3, :3].T).reshape(rows.shape)
+        return turned
 
     def place(self, robot: Dynamics) -> Array:
         """Where the contact is now against what it touches: a pose, shape (4, 4)."""
@@ -98,6 +118,9 @@ class Contact(ABC):
 
     plain = False
     """Whether it is a point on the ground: computed with others of its kind at once, and its cone never turns."""
+
+    grounded = False
+    """Whether it touches the ground, and what it holds still are the first rows of its frame's motion."""
 
     def _against(self, robot: Dynamics) -> tuple[Array, Array]:
         """Jacobian and bias of the frame's motion against what it touches: six rows, world axes."""

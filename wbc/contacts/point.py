@@ -32,7 +32,7 @@ class PointContact(Contact):
         name: str | None = None,
     ) -> None:
         super().__init__(frame, friction, normal=normal, minimum=minimum, maximum=maximum, on=on, name=name)
-        self.plain = on is None
+        self.plain = self.grounded = on is None
         self._cones: dict[int, Array] = {}
 
     def motion(self, robot: Dynamics) -> tuple[Array, Array]:
@@ -44,19 +44,22 @@ class PointContact(Contact):
         """See `Contact`."""
         return J
 
-    def normals(self, robot: Dynamics) -> Array:
-        """See `Contact`."""
-        if self.on is None:
-            return self.normal
-        return np.asarray(robot.pose(self.on)[:3, :3] @ self.normal)
+    @property
+    def carrier(self) -> str | None:
+        """See `Contact`: what it touches."""
+        return self.on
 
-    def cone(self, robot: Dynamics, sides: int) -> Array:
+    def carried_normals(self) -> Array:
+        """See `Contact`."""
+        return self.normal
+
+    def carried_cone(self, sides: int) -> Array:
         """A pyramid inside the cone of friction; see `Contact`."""
         C = self._cones.get(sides)
         if C is None:
             C = self._cones[sides] = force_cone(self.normal, self.friction, sides)
             C.flags.writeable = False
-        return C if self.on is None else C.dot(robot.pose(self.on)[:3, :3].T)
+        return C
 
     def error(self, robot: Dynamics, anchor: Array) -> Array:
         """See `Contact`."""

@@ -13,6 +13,7 @@ from wbc.contacts.contact import Contact
 from wbc.dynamics.base import Dynamics
 from wbc.errors import WbcError, show
 from wbc.geometry import so3
+from wbc.geometry.pose_error import pose_errors
 
 
 class SurfaceContact(Contact):
@@ -63,6 +64,7 @@ class SurfaceContact(Contact):
         if forces == "corners":
             self.size = 3 * len(given)
         self._cones: dict[int, Array] = {}
+        self.grounded = on is None
 
     def motion(self, robot: Dynamics) -> tuple[Array, Array]:
         """See `Contact`."""
@@ -77,28 +79,34 @@ class SurfaceContact(Contact):
         """See `Contact`."""
         return J if self.forces == "wrench" else np.asarray(self._grasp(robot).T @ J)
 
-    def normals(self, robot: Dynamics) -> Array:
-        """See `Contact`."""
-        n = robot.pose(self.frame)[:3, :3] @ self.normal
-        return np.concatenate([n, np.zeros(3)]) if self.forces == "wrench" else np.tile(n, len(self.corners))
+    @property
+    def carrier(self) -> str | None:
+        """See `Contact`: its own frame."""
+        return self.frame
 
-    def cone(self, robot: Dynamics, sides: int) -> Array:
+    def carried_normals(self) -> Array:
+        """See `Contact`."""
+        if self.forces == "wrench":
+            return np.concatenate([self.normal, np.zeros(3)])
+        return np.tile(self.normal, len(self.corners))
+
+    def carried_cone(self, sides: int) -> Array:
         """All facets of the cone of wrenches, or the corners' pyramids; see `Contact`."""
-        R = robot.pose(self.frame)[:3, :3]
-        if sides not in self._cones:
+        C = self._cones.get(sides)
+        if C is None:
             if self.forces == "wrench":
-                self._cones[sides] = wrench_cone(self.corners, self.normal, self.friction, sides)
+                C = wrench_cone(self.corners, self.normal, self.friction, sides)
             else:
                 corner = force_cone(self.normal, self.friction, sides, push=True)
-                self._cones[sides] = np.asarray(np.kron(np.eye(len(self.corners)), corner), dtype=float)
-        C = self._cones[sides]
-        turned: Array = (C.reshape(-1, 3) @ R.T).reshape(len(C), -1)  # each triple of columns from frame to world axes
-        return turned
+                C = np.asarray(np.kron(np.eye(len(self.corners)), corner), dtype=float)
+            C.flags.writeable = False
+            self._cones[sides] = C
+        return C
 
     def error(self, robot: Dynamics, anchor: Array) -> Array:
         """See `Contact`."""
         desired, pose = anchor if self.on is None else robot.pose(self.on) @ anchor, robot.pose(self.frame)
-        return np.concatenate([desired[:3, 3] - pose[:3, 3], so3.log(desired[:3, :3] @ pose[:3, :3].T)])
+        return pose_errors(desired[None], pose[None])
 
     def wrench(self, robot: Dynamics, force: Array) -> Array:
         """See `Contact`."""

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from wbc.arrays import Array
+from wbc.arrays import Array, as_slice
 from wbc.dynamics.base import Dynamics
 from wbc.errors import unknown_name
+from wbc.geometry.pose_error import pose_errors
 
 if TYPE_CHECKING:
     from wbc.contacts import Contact
@@ -19,13 +20,14 @@ class ContactKinematics(NamedTuple):
     """How the closed contacts of a layout move in a state.
 
     Attributes:
-        positions: of contacts that are all points on the ground, m, world axes, shape (rows,); None where some are not.
+        places: of contacts that are all points on the ground their positions, m, world axes, shape (rows,); of contacts
+            that are all on the ground their poses, shape (n, 4, 4); None where some touch another body.
         J: the Jacobian of what they hold still, shape (rows, nv).
         bias: J̇v, shape (rows,).
         J_force: with generalized force J_forceᵀ f, shape (nf, nv).
     """
 
-    positions: Array | None
+    places: Array | None
     J: Array
     bias: Array
     J_force: Array
@@ -67,6 +69,9 @@ class Layout:
         self._same = all(contact.size == contact.rows for contact in self.contacts)
         self._points = tuple(contact.frame for contact in self.contacts)
         self._plain = bool(self.contacts) and all(contact.plain for contact in self.contacts)
+        self._grounded = bool(self.contacts) and all(contact.grounded for contact in self.contacts)
+        held = [range(6 * k, 6 * k + contact.rows) for k, contact in enumerate(self.contacts)]
+        self._held = as_slice(np.array([row for rows in held for row in rows], dtype=np.intp))
         # What was computed last. Each is one tuple, replaced at once: a second thread sees the old one or the new one.
         self._known: tuple[Dynamics | None, int, ContactKinematics | None] = (None, 0, None)
         self._anchored: tuple[object, Array | None] = (None, None)
@@ -91,33 +96,41 @@ class Layout:
         return found
 
     def _compute(self, robot: Dynamics) -> ContactKinematics:
-        positions: Array | None = None
+        places: Array | None = None
         if self._plain:
-            positions, J, bias = robot.points(self._points)
+            places, J, bias = robot.points(self._points)
             J_force = J
         elif not self.contacts:
             J, bias = np.zeros((0, self.nv)), np.zeros(0)
             J_force = J
         else:
-            parts = [contact.motion(robot) for contact in self.contacts]
-            J = np.concatenate([part for part, _ in parts])
-            bias = np.concatenate([part for _, part in parts])
-            if self._same:
-                J_force = J
+            if self._grounded:
+                places, J, bias, _ = robot.frames_motion(self._points)
+                J, bias = J[self._held], bias[self._held]
             else:
-                spread = [contact.spread(robot, part) for contact, (part, _) in zip(self.contacts, parts, strict=True)]
-                J_force = np.concatenate(spread)
+                parts = [contact.motion(robot) for contact in self.contacts]
+                J = np.concatenate([part for part, _ in parts])
+                bias = np.concatenate([part for _, part in parts])
+            J_force = J if self._same else self._spread(robot, J)
         for shared in (J, bias, J_force):
             shared.setflags(write=False)
-        return ContactKinematics(positions, J, bias, J_force)
+        return ContactKinematics(places, J, bias, J_force)
+
+    def _spread(self, robot: Dynamics, J: Array) -> Array:
+        """The Jacobian of the force variables, where some contacts have more of them than motions that are held."""
+        parts, start = [], 0
+        for contact in self.contacts:
+            parts.append(contact.spread(robot, J[start : start + contact.rows]))
+            start += contact.rows
+        return np.concatenate(parts)
 
     def contact_error(self, robot: Dynamics, anchors: list[Array | None]) -> Array:
         """How far, desired minus measured, the contacts are from where they closed, shape (rows,)."""
-        positions = self.kinematics(robot).positions
-        if positions is not None:
+        places = self.kinematics(robot).places
+        if places is not None:
             held = self._places(anchors)
             if held is not None:
-                return held - positions
+                return held - places if self._plain else pose_errors(held, places)[self._held]
         errors = [
             np.zeros(contact.rows) if anchor is None else contact.error(robot, anchor)
             for contact, anchor in zip(self.contacts, anchors, strict=True)
@@ -125,10 +138,12 @@ class Layout:
         return np.concatenate(errors) if errors else np.zeros(0)
 
     def _places(self, anchors: list[Array | None]) -> Array | None:
-        """The points of all anchors in one array; None where one has no place to hold."""
+        """The points, or poses, of all anchors in one array; None where one has no place to hold."""
         whose, held = self._anchored
         if whose is not anchors:
-            points = [anchor[:3, 3] for anchor in anchors if anchor is not None]
-            held = np.concatenate(points) if len(points) == len(anchors) else None
+            poses = [anchor for anchor in anchors if anchor is not None]
+            held = None
+            if len(poses) == len(anchors):
+                held = np.concatenate([pose[:3, 3] for pose in poses]) if self._plain else np.array(poses)
             self._anchored = anchors, held
         return held
