@@ -158,7 +158,7 @@ class _Laid:
             start += len(block)
         self._count, self._least = count, [contact.minimum for contact in tick.contacts]
         # for each triple of force variables its columns, to be turned at once
-        self._triples = np.ascontiguousarray(self._still.reshape(len(self._still), -1, 3).transpose(1, 0, 2))
+        self._triples = np.ascontiguousarray(self._still.reshape(len(self._still), tick.nf // 3, 3).transpose(1, 0, 2))
         self._turns = np.tile(np.eye(3), (len(self._triples), 1, 1))
         self._bounds: tuple[list[float], Array, Array] | None = None
         self._still.flags.writeable = False
@@ -170,7 +170,7 @@ class _Laid:
         for carrier, triples in self._turning:
             self._turns[triples] = robot.pose(carrier)[:3, :3].T
         matrix = np.empty(self._still.shape)
-        np.matmul(self._triples, self._turns, out=matrix.reshape(len(matrix), -1, 3).transpose(1, 0, 2))
+        np.matmul(self._triples, self._turns, out=matrix.reshape(len(matrix), len(self._turns), 3).transpose(1, 0, 2))
         return matrix
 
     def bounds(self, ceilings: list[float]) -> tuple[Array, Array]:

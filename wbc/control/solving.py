@@ -25,6 +25,9 @@ FIXED = 1e-9
 BEYOND = 1e-6
 """What a force or torque may be beyond its bound while rows count as held, N and N m: as the certificate judges."""
 
+OPTIMAL, STOPPED, UNSOUND = 0, 2, 3
+"""What the kernel says of a solve; 1 is relaxed."""
+
 Status = Literal["optimal", "relaxed", "failed"]
 
 
@@ -89,15 +92,16 @@ class CompiledSolving(Solving):
         self._levels = levels
         self._merges = any(level != index or factor != 1.0 for index, (level, factor) in enumerate(levels))
         self._sizes = layout.nv, layout.nf, tuple(int(index) for index in equation.actuated)
-        self._scale = equation.scale
-        self._options = getattr(solver, "max_iterations", 1000), getattr(solver, "rank_tolerance", 1e-9)
+        self._scale, self._solver = equation.scale, solver
         self._plans: dict[tuple[object, ...], Any] = {}
         self._plan: Any = None
-        self._rows = 0
         self._n = layout.n
 
-    def _plan_for(self, parts: Sequence[Part]) -> tuple[object, ...]:
-        """Takes the plan for such parts, laid out anew where there is none; gives what it is for."""
+    def _solver_options(self, name: str, otherwise: Any) -> Any:  # noqa: ANN401  a number, or whether
+        return getattr(self._solver, name, otherwise)
+
+    def _plan_for(self, parts: Sequence[Part]) -> None:
+        """Takes the plan for such parts; it is laid out where there is none."""
         shapes = tuple(
             (self._levels[part.entry.rank][0], len(part.lower), *(_kind(block) for block in part.blocks))
             for part in parts
@@ -106,39 +110,58 @@ class CompiledSolving(Solving):
             assert kernel is not None
             nv, nf, actuated = self._sizes
             count = 1 + max(level for level, _ in self._levels)
-            self._plans[shapes] = kernel.TickPlan(nv, nf, actuated, self._scale, count, shapes, *self._options)
+            options = self._solver_options("max_iterations", 1000), self._solver_options("rank_tolerance", 1e-9)
+            self._plans[shapes] = kernel.TickPlan(nv, nf, actuated, self._scale, count, shapes, *options)
         self._plan = self._plans[shapes]
-        self._rows = sum(len(part.lower) for part in parts)
-        return shapes
 
     def solve(self, equation: MotionEquation, parts: Sequence[Part], seconds: float) -> Outcome:
         """See `Solving`."""
         if self._merges:
             factors = self._levels
             parts = tuple([part._replace(weight=part.weight * factors[part.entry.rank][1]) for part in parts])
-        if self._plan is None:
-            self._plan_for(parts)
         x = np.empty(self._n)
         try:
             found = self._call(equation, parts, seconds, x)
-        except (ValueError, TypeError, IndexError) as error:
-            before = self._plan
-            self._plan_for(parts)  # a task was switched, or has other rows than at the last tick
-            if self._plan is before:
-                raise UnsoundRowsError(str(error)) from None
-            found = self._call(equation, parts, seconds, x)
+        except (ValueError, TypeError, IndexError):
+            # a task was switched, has other rows than at the last tick, or gave integers for numbers
+            found = self._call_anew(equation, tuple([_as_kernel_wants(part) for part in parts]), seconds, x)
         status, steps, _, row = found
-        if status == 3:
-            raise UnsoundRowsError(f"row {row}")
-        return Outcome(x, "optimal" if status == 0 else "relaxed", steps, status == 2)
+        if status == UNSOUND:
+            raise UnsoundRowsError(f"row {row} has a number that can't be used")
+        return Outcome(x, "optimal" if status == OPTIMAL else "relaxed", steps, status == STOPPED)
 
     def _call(self, equation: MotionEquation, parts: Sequence[Part], seconds: float, x: Array) -> Any:  # noqa: ANN401
+        if self._plan is None:
+            raise ValueError("there is no plan yet")
+        if not self._solver_options("warm_start", True):
+            self._plan.forget()
+        seconds = min(seconds, self._solver_options("deadline", math.inf))
         return self._plan.solve(equation.M, equation.h, equation.J, parts, seconds, BEYOND, x)
+
+    def _call_anew(self, equation: MotionEquation, parts: Sequence[Part], seconds: float, x: Array) -> Any:  # noqa: ANN401
+        """Once more, with a plan for just these rows."""
+        try:
+            self._plan_for(parts)
+            return self._call(equation, parts, seconds, x)
+        except (ValueError, TypeError, IndexError) as error:
+            raise UnsoundRowsError(str(error)) from None
 
     def forget(self) -> None:
         """See `Solving`."""
         for plan in self._plans.values():
             plan.forget()
+
+
+def _as_kernel_wants(part: Part) -> Part:
+    """The same rows as contiguous arrays of floats, and of indices."""
+    blocks = [
+        None if block is None else np.asarray(block, dtype=np.intp if np.ndim(block) == 1 else float)
+        for block in part.blocks
+    ]
+    lower = np.ascontiguousarray(part.lower, dtype=float)
+    upper = lower if part.equation else np.ascontiguousarray(part.upper, dtype=float)
+    weights = None if part.weights is None else np.ascontiguousarray(part.weights, dtype=float)
+    return Part(lower, upper, weights, part.weight, blocks[0], blocks[1], blocks[2], part.entry)
 
 
 def _kind(block: Any) -> int:  # noqa: ANN401  a block, or whatever a task gave for one
