@@ -9,7 +9,8 @@
 #include "inside.h"
 
 #define RATIO 1e-6     /* of the weights of one level and the one above */
-#define DEPENDENT 1e-9 /* a row that adds less than this share of itself depends on those before it */
+#define DEPENDENT 1e-7 /* a row that adds less than this share of itself depends on those before it */
+#define ASTRAY 1e6     /* a guess that is violated by so many times more than at its start has lost its way */
 #define MEETS 1e-9     /* a row is met within this share of its norm */
 
 static double *line_of(struct Guess *s, double *matrix, int i) { return matrix + (size_t)i * s->ld; }
@@ -127,19 +128,22 @@ static int orthonormalise(Hierarchy *h, int from, int count) {
     return rest > DEPENDENT * DEPENDENT * all;
 }
 
-/* puts a row last, without taking it in yet */
-static void propose(Hierarchy *h, int row, int side) {
+/* puts a row last, without taking it in yet; 0 where the equalities that are kept exactly have fixed it */
+static int propose(Hierarchy *h, int row, int side) {
     struct Guess *s = h->guess;
     double *d = line_of(s, s->D, s->count), *g = s->g;
+    int first = h->prefix_end;
     memcpy(g, prefixed_row(h, row), (size_t)h->n * sizeof(double));
     for (int j = h->prefix_end; j < h->reflectors; j++)
         reflect_rows(h->V + (size_t)j * h->ld + j, h->tau[j], &g, 1, j, h->n - j);
+    if (!(dot(g + first, g + first, h->n - first) > pow(h->rank_tolerance * h->norm[row], 2))) return 0;
     whiten(h, g, d);
     if (side < 0)
-        for (int j = h->prefix_end; j < h->n; j++) d[j] = -d[j];
+        for (int j = first; j < h->n; j++) d[j] = -d[j];
     s->row[s->count] = row;
     s->side[s->count] = side;
     s->bound[s->count] = side > 0 ? h->upper[row] - s->value_start[row] : s->value_start[row] - h->lower[row];
+    return 1;
 }
 
 /* takes an active row out; `behind` rows stand behind the active ones and move up as well */
@@ -267,12 +271,12 @@ static int guess_active_set(Hierarchy *h) {
     lay_out_blocks(h);
     for (int i = 0; i < h->active_rows && s->count < h->n - h->prefix_end; i++) {
         if (!h->before[i]) continue;
-        propose(h, i, h->before[i]);
-        if (!orthonormalise(h, s->count, s->count + 1)) continue;
+        if (!propose(h, i, h->before[i]) || !orthonormalise(h, s->count, s->count + 1)) continue;
         s->active[i] = 1;
         s->count++;
     }
     settle(h);
+    double worst = 0.0;
     for (int round = 0; round < 10 * h->n + h->rows; round++) {
         int side = 0;
         double violation = 0.0;
@@ -280,12 +284,14 @@ static int guess_active_set(Hierarchy *h) {
         move(h);
         int row = most_violated(h, &side, &violation);
         if (row < 0) break;
+        if (!round) worst = violation / h->norm[row];
+        if (!(violation < ASTRAY * (1.0 + worst) * h->norm[row])) return 0;
         if (now() > h->deadline) {
             complete = 0;
             break;
         }
-        propose(h, row, side);
-        take_in(h, violation);
+        if (propose(h, row, side)) take_in(h, violation);
+        else s->set_aside[row] = 1;
     }
     for (int i = 0; i < s->count; i++) hold(h, s->row[i], s->side[i]);
     for (int i = 0; i < h->active_rows; i++) {

@@ -134,7 +134,7 @@ static int met(Hierarchy *h, unsigned long long set) {
 static enum Status search(Hierarchy *h, int limit, int fresh, int *cycles) {
     int from = 0, begun = 0, careful = 0, last = -1;
     unsigned long long before = 0;
-    h->seen_count = 0;
+    h->seen_count = h->left_count = 0;
     memset(h->stuck, 0, (size_t)h->rows);
     for (int count = 0; count < limit; count++) {
         if (!fresh) inner_step(h, from);
@@ -151,11 +151,15 @@ static enum Status search(Hierarchy *h, int limit, int fresh, int *cycles) {
             accept(h);
             begun = 1;
             unsigned long long set = name_of_set(h);
-            if (set != before) memset(h->stuck, 0, (size_t)h->rows);
-            if (set != before && met(h, set)) {
-                if (careful && ++*cycles > 3) return STOPPED;
-                careful = 1;
-                h->seen_count = 0;
+            if (set == before) /* what left last is back: it is held for a reason after all */
+                for (int i = 0; i < h->left_count; i++) h->stuck[h->left[i]] = 1;
+            else {
+                memset(h->stuck, 0, (size_t)h->rows);
+                if (met(h, set)) {
+                    if (careful && ++*cycles > 3) return STOPPED;
+                    careful = 1;
+                    h->seen_count = 0;
+                }
             }
             before = set;
             int leaving = leaving_rows(h, careful, SETTLED);
@@ -164,8 +168,10 @@ static enum Status search(Hierarchy *h, int limit, int fresh, int *cycles) {
             from = h->levels;
             for (int i = 0; i < leaving; i++) {
                 from = min_int(from, h->level_of[h->index[i]]);
+                h->left[i] = h->index[i];
                 release(h, h->index[i]);
             }
+            h->left_count = leaving;
         }
         if (now() > h->deadline) break;
     }
@@ -213,12 +219,10 @@ static int hold_as_before(Hierarchy *h) {
 static enum Status break_cycle(Hierarchy *h, int limit) {
     unsigned long long random = 88172645463325252ULL;
     int cycles = 0;
-    double widest = 0.0;
     for (int i = 0; i < h->rows; i++) {
         random ^= random << 13, random ^= random >> 7, random ^= random << 17;
         h->slack[i] = 1e-11 * (0.5 + (double)(random >> 11) / 9007199254740992.0) * h->norm[i] * (1.0 + h->length);
         if (h->lower[i] == h->upper[i]) h->slack[i] = 0.0;
-        if (h->slack[i] > widest) widest = h->slack[i];
         int side = h->side[i];
         if (side) hold(h, i, side);
         else if (h->lower[i] < h->upper[i]) h->low[i] = h->lower[i] - h->slack[i], h->high[i] = h->upper[i] + h->slack[i];
@@ -232,36 +236,69 @@ static enum Status break_cycle(Hierarchy *h, int limit) {
         else if (h->lower[i] < h->upper[i]) h->low[i] = h->lower[i], h->high[i] = h->upper[i];
     }
     inner_step(h, 0);
-    double worst = look(h);
+    if (!(look(h) < INFINITY)) return STOPPED;
     accept(h);
-    if (!(worst <= 10.0 * widest)) return STOPPED;
+    /* by the size of this point: one far out, where the search began, may have widened the bounds beyond all measure */
+    for (int i = 0; i < h->active_rows; i++)
+        if (!(h->beyond[i] <= 1e-10 * h->size[i])) return STOPPED;
     return leaving_rows(h, 0, SETTLED) || !is_accurate(h) ? STOPPED : OPTIMAL;
 }
 
-/* What is left to do where the search was stopped: the rows of the first level that has inequalities are kept, at the point
-   nearest to the one that was reached; where they can't all hold, as well as they can be met. */
-static void keep_first_levels(Hierarchy *h) {
-    int levels = min_int(h->prefix_level + 1, h->levels), rows = h->start[levels], broken = 0, cycles = 0;
-    for (int i = 0; i < rows; i++) {
-        double value = value_of(h, i, h->y);
-        double room = 1e-10 * h->norm[i] * (1.0 + h->length);
-        if (value > h->upper[i] + room || value < h->lower[i] - room) broken = 1;
-    }
-    if (!broken) return;
+static double violation(const Hierarchy *h, int row, const double *y) {
+    double value = value_of(h, row, y);
+    return value > h->upper[row] ? value - h->upper[row] : value < h->lower[row] ? h->lower[row] - value : 0.0;
+}
+
+/* whether the first rows are met at y as well as at the safe point, but for rounding */
+static int as_good_as_safe(const Hierarchy *h, const double *y) {
+    double reach = 1.0 + sqrt(dot(h->y_safe, h->y_safe, h->n));
+    for (int i = 0; i < h->active_rows; i++)
+        if (!(violation(h, i, y) <= violation(h, i, h->y_safe) + 1e-9 * h->norm[i] * reach)) return 0;
+    return 1;
+}
+
+/* the point of least norm that meets the first levels as well as can be: into y_safe */
+static void find_safe_point(Hierarchy *h) {
+    int cycles = 0;
+    inner_step(h, 0);
+    if (look(h) > 0.0) {
+        guess_active_set(h);
+        if (search(h, 50 + 2 * h->active_rows, 0, &cycles) == STOPPED && cycles) break_cycle(h, 50 + 2 * h->active_rows);
+    } else accept(h);
+    memcpy(h->y_safe, h->y, (size_t)h->n * sizeof(double));
     release_all(h);
-    h->active_levels = levels;
-    h->active_rows = rows;
-    h->deadline = INFINITY;
+}
+
+/* the point nearest to y_new that the guess finds to meet the first levels: into y */
+static void find_near_point(Hierarchy *h, const double *y) {
     inner_step(h, 0); /* the prefix's part of w; the rest is that of y */
-    memcpy(h->y_new, h->y, (size_t)h->n * sizeof(double));
+    memcpy(h->y_new, y, (size_t)h->n * sizeof(double));
     for (int j = 0; j < h->reflectors; j++)
-        reflect_rows(h->V + (size_t)j * h->ld + j, h->tau[j], &h->y_new, 1, j, h->n - j);
+        reflect_rows(row_of(h, h->V, j) + j, h->tau[j], &h->y_new, 1, j, h->n - j);
     memcpy(h->w + h->prefix_end, h->y_new + h->prefix_end, (size_t)(h->n - h->prefix_end) * sizeof(double));
     point_of(h);
     values_of_rows(h);
     guess_active_set(h);
-    h->length = sqrt(dot(h->y, h->y, h->n));
-    if (look(h) > 1e3 * FEASIBILITY * (1.0 + h->length)) search(h, 50 + 2 * rows, 0, &cycles);
+    release_all(h);
+}
+
+/* What is left to do where the search was stopped: the rows of the levels down to the first that has inequalities are
+   kept, as near to the point that was reached as can be; where they can't all hold, as well as they can be met. */
+static void keep_first_levels(Hierarchy *h) {
+    double *reached = h->y_reached;
+    memcpy(reached, h->y, (size_t)h->n * sizeof(double));
+    release_all(h);
+    h->active_levels = min_int(h->prefix_level + 1, h->levels);
+    h->active_rows = h->start[h->active_levels];
+    h->deadline = INFINITY;
+    h->pulls = 0;
+    find_safe_point(h);
+    if (as_good_as_safe(h, reached)) memcpy(h->y, reached, (size_t)h->n * sizeof(double));
+    else {
+        if (fabs(dot(reached, reached, h->n)) < INFINITY) find_near_point(h, reached);
+        if (!as_good_as_safe(h, h->y)) memcpy(h->y, h->y_safe, (size_t)h->n * sizeof(double));
+    }
+    h->pulls = 0;
     h->active_levels = h->levels;
     h->active_rows = h->rows;
 }
