@@ -80,7 +80,7 @@ typedef struct {
     double **line, *pull, *work, *pull_size, *missed;
     int *index, *left, left_count; /* rows that leave; those that left last */
     double *y_safe, *y_reached;
-    unsigned char *settled, *stuck; /* rows that are held for a reason: as multipliers say, as leaving in vain has shown */
+    unsigned char *lenient, *settled, *stuck; /* rows that are held for a reason: as multipliers say, as leaving in vain has shown */
     double *slack; /* by which bounds are widened while a cycle is broken */
     unsigned long long *seen;
     int seen_count;

@@ -28,7 +28,7 @@ static void lay_out(Hierarchy *h, Room *room) {
     h->A = DOUBLES(m * ld), h->T = DOUBLES(m * ld), h->P = DOUBLES(m * ld), h->V = DOUBLES(n * ld);
     h->lower = DOUBLES(m), h->upper = DOUBLES(m), h->norm = DOUBLES(m);
     h->y = DOUBLES(ld), h->value = DOUBLES(m), h->y_new = DOUBLES(ld), h->value_new = DOUBLES(m);
-    h->side = BYTES(m), h->before = BYTES(m), h->prefixed = BYTES(m), h->settled = BYTES(m), h->stuck = BYTES(m);
+    h->side = BYTES(m), h->before = BYTES(m), h->prefixed = BYTES(m), h->settled = BYTES(m), h->stuck = BYTES(m), h->lenient = BYTES(m);
     h->multipliers = DOUBLES((p + 1) * m), h->pull = DOUBLES((p + 1) * ld), h->pull_size = DOUBLES(p + 1), h->missed = DOUBLES(p + 1);
     h->pulling = INTS(p + 1);
     h->held = INTS(m), h->held_count = INTS(p), h->equalities = INTS(m), h->equality_count = INTS(p), h->loose = INTS(m);

@@ -6,6 +6,7 @@
 #include "inside.h"
 
 #define AT_ONCE 1e-12  /* a step that is no step */
+#define LENIENT 1e-10  /* a row that would come back at once by rounding alone is violated beyond this share only */
 #define ROUNDING 1e-13 /* a share that may be rounding */
 
 static int min_int(int a, int b) { return a < b ? a : b; }
@@ -49,7 +50,7 @@ static double look(Hierarchy *h) {
     for (int i = 0; i < h->active_rows; i++) {
         double over = h->value_new[i] - h->high[i], under = h->low[i] - h->value_new[i];
         h->size[i] = h->norm[i] * reach;
-        h->beyond[i] = (over > under ? over : under) - FEASIBILITY * h->size[i];
+        h->beyond[i] = (over > under ? over : under) - (h->lenient[i] ? LENIENT : FEASIBILITY) * h->size[i];
         if (!(h->beyond[i] <= worst)) worst = h->beyond[i];
     }
     return worst;
@@ -81,6 +82,10 @@ static int step(Hierarchy *h, int careful, int last) {
             if (careful) break;
         }
     if (last >= 0 && share[last] <= AT_ONCE) {
+        if (h->beyond[last] <= LENIENT * h->size[last]) { /* by rounding: another row holds it where it was */
+            h->lenient[last] = 1;
+            return h->levels;
+        }
         pick = last;
         first = share[last];
         h->stuck[last] = 1;
@@ -136,6 +141,7 @@ static enum Status search(Hierarchy *h, int limit, int fresh, int *cycles) {
     unsigned long long before = 0;
     h->seen_count = h->left_count = 0;
     memset(h->stuck, 0, (size_t)h->rows);
+    memset(h->lenient, 0, (size_t)h->rows);
     for (int count = 0; count < limit; count++) {
         if (!fresh) inner_step(h, from);
         fresh = 0;
