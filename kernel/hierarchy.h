@@ -39,10 +39,13 @@ typedef struct {
     int *level_of;
     double *A, *lower, *upper;
     double *norm;   /* of each row before anything was eliminated from it: ranks are judged by it */
+    double *scale;  /* the size of the rows of its task: what a singular value is measured by */
     int *from, *to; /* the columns of each row that are not zero */
 
     /* how it is solved */
     double rank_tolerance;
+    double soften; /* a direction whose singular value is below this is about to be lost; 0: all is held exactly */
+    int soft_from; /* the first level that may lose one */
     int max_steps;
     double deadline; /* by `now()`, s */
 
@@ -85,6 +88,7 @@ typedef struct {
     unsigned long long *seen;
     int seen_count;
     struct Guess *guess; /* guess_room.h */
+    struct Soft *soft;   /* soft_room.h */
     void *memory;
     size_t memory_size;
 } Hierarchy;

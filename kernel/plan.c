@@ -2,6 +2,7 @@
 #include "plan.h"
 
 #include "arrays.h"
+#include "soft_room.h"
 #include "tick.h"
 
 #include <math.h>
@@ -109,6 +110,12 @@ static PyObject *solve_plan(PyObject *object, PyObject *const *args, Py_ssize_t 
         double norm = solver()->norm(row, h->n);
         h->norm[i] = norms && norm < INFINITY ? norms[i] : norm;
     }
+    for (int k = 0; k < h->levels; k++) {
+        double squares = 0.0;
+        int first = h->start[k], count = h->start[k + 1] - first;
+        for (int i = first; i < first + count; i++) squares += h->norm[i] * h->norm[i];
+        for (int i = first; i < first + count; i++) h->scale[i] = sqrt(squares / count);
+    }
     status = solver()->solve(h);
     memcpy(x, h->y, (size_t)h->n * sizeof(double));
     memcpy(value, h->value, (size_t)h->rows * sizeof(double));
@@ -136,6 +143,39 @@ static PyObject *multipliers_of(PyObject *object, PyObject *out) {
     return found;
 }
 
+PyObject *soften_hierarchy(Hierarchy *h, PyObject *arguments, int levels_above) {
+    double share;
+    int level;
+    if (!PyArg_ParseTuple(arguments, "di", &share, &level)) return NULL;
+    if (!(share >= 0.0 && share < 1.0) || level < 0) {
+        PyErr_SetString(PyExc_ValueError, "soften takes a share, 0 to 1, and a level");
+        return NULL;
+    }
+    h->soften = share;
+    h->soft_from = level + levels_above;
+    Py_RETURN_NONE;
+}
+
+PyObject *softened_directions(const Hierarchy *h, int levels_above) {
+    const struct Soft *s = h->soft;
+    PyObject *found = PyTuple_New(s->count);
+    for (int i = 0; found && i < s->count; i++) {
+        PyObject *one = Py_BuildValue("iid", s->level[i] - levels_above, s->about[i] - h->start[levels_above], s->sigma[i]);
+        if (!one) Py_CLEAR(found);
+        else PyTuple_SetItem(found, i, one);
+    }
+    return found;
+}
+
+static PyObject *soften_plan(PyObject *object, PyObject *arguments) {
+    return soften_hierarchy(&((Plan *)object)->hierarchy, arguments, 0);
+}
+
+static PyObject *softened_plan(PyObject *object, PyObject *nothing) {
+    (void)nothing;
+    return softened_directions(&((Plan *)object)->hierarchy, 0);
+}
+
 static PyObject *forget_plan(PyObject *object, PyObject *nothing) {
     (void)nothing;
     hierarchy_forget(&((Plan *)object)->hierarchy);
@@ -145,6 +185,8 @@ static PyObject *forget_plan(PyObject *object, PyObject *nothing) {
 static PyMethodDef methods[] = {
     {"solve", (PyCFunction)(void (*)(void))solve_plan, METH_FASTCALL, "Solve the levels once."},
     {"multipliers", multipliers_of, METH_O, "The multipliers of the last solve."},
+    {"soften", soften_plan, METH_VARARGS, "Let weak directions yield."},
+    {"softened", softened_plan, METH_NOARGS, "The directions that yielded in the last solve."},
     {"forget", forget_plan, METH_NOARGS, "Forget the last active set."},
     {NULL, NULL, 0, NULL}};
 

@@ -1,5 +1,6 @@
 /* The solver for any processor. */
 #include "solver/linear.c"
+#include "solver/soften.c"
 #include "solver/factor.c"
 #include "solver/multipliers.c"
 #include "solver/guess.c"

@@ -192,6 +192,15 @@ done:
     return result;
 }
 
+static PyObject *soften_tick(PyObject *object, PyObject *arguments) {
+    return soften_hierarchy(&((TickPlan *)object)->tick.hierarchy, arguments, 1);
+}
+
+static PyObject *softened_tick(PyObject *object, PyObject *nothing) {
+    (void)nothing;
+    return softened_directions(&((TickPlan *)object)->tick.hierarchy, 1);
+}
+
 static PyObject *forget_tick(PyObject *object, PyObject *nothing) {
     (void)nothing;
     hierarchy_forget(&((TickPlan *)object)->tick.hierarchy);
@@ -200,6 +209,8 @@ static PyObject *forget_tick(PyObject *object, PyObject *nothing) {
 
 static PyMethodDef methods[] = {
     {"solve", (PyCFunction)(void (*)(void))solve_tick, METH_FASTCALL, "Solve a tick."},
+    {"soften", soften_tick, METH_VARARGS, "Let weak directions yield."},
+    {"softened", softened_tick, METH_NOARGS, "The directions that yielded in the last solve."},
     {"forget", forget_tick, METH_NOARGS, "Forget the last active set."},
     {NULL, NULL, 0, NULL}};
 

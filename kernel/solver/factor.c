@@ -160,7 +160,10 @@ static void factor_level(Hierarchy *h, Level *level, int column, int fixed) {
     factor_columns(level->C, level->tau, level->pivot, m, level->rank, 0.0, 1);
 }
 
-/* Factorises the equalities of the levels down to the first that has inequalities: once a solve. */
+/* whether a level may ask less of a direction */
+static int softens(const Hierarchy *h, int k) { return h->soften > 0.0 && k >= h->soft_from; }
+
+/* Factorises the equalities of the levels down to the first that has inequalities, or may be softened: once a solve. */
 static void factor_prefix(Hierarchy *h) {
     int column = 0, k = 0;
     memset(h->prefixed, 0, (size_t)h->rows);
@@ -172,7 +175,7 @@ static void factor_prefix(Hierarchy *h) {
         int size = h->start[k + 1] - h->start[k], count = h->equality_count[k];
         memcpy(level->order, h->equalities + h->start[k], (size_t)count * sizeof(int));
         level->count = count;
-        if (count < size) break;
+        if (count < size || softens(h, k)) break;
         factor_level(h, level, column, 0);
         if (level->tall && h->reflectors > column) h->reflectors = column;
         if (level->rank) solve_columns(h, level);
@@ -184,6 +187,8 @@ static void factor_prefix(Hierarchy *h) {
     memset(h->prefixed, 0, (size_t)h->rows); /* their products were with a shorter prefix */
     if (k == h->levels || column == h->n) return;
     Level *level = h->level + k;
+    memcpy(h->prefix_order, level->order, (size_t)level->count * sizeof(int));
+    if (softens(h, k)) return; /* its rows may change */
     level->column = column;
     for (int i = 0; i < level->count; i++) {
         h->line[i] = row_of(h, h->T, level->order[i]);
@@ -218,28 +223,70 @@ static int column_of(const Hierarchy *h, int k) {
     return k ? h->level[k - 1].column + h->level[k - 1].rank : 0;
 }
 
+/* factorises a level for the working set, and solves it; gives where the columns of the next one begin */
+static int solve_level(Hierarchy *h, int k, int column) {
+    Level *level = h->level + k;
+    int prefix = k == h->prefix_level, count = h->equality_count[k], soft = h->soft->count;
+    memcpy(level->order, prefix && column < h->n ? h->prefix_order : h->equalities + h->start[k], (size_t)count * sizeof(int));
+    for (int i = 0; i < h->held_count[k]; i++) level->order[count++] = h->held[h->start[k] + i];
+    level->count = count;
+    factor_level(h, level, column, prefix ? h->prefix_rank : 0);
+    if (level->tall) h->reflectors = column;
+    if (level->rank) solve_columns(h, level);
+    if (soft && level->rank) {
+        if (!level->tall) reflect_soft(h, column, column + level->rank);
+        if (soft_down_to(h, k)) solve_with_soft(h, level, k);
+    }
+    return column + level->rank;
+}
+
+/* where the working set's solution is, from all columns of w that levels have fixed */
+static void end_step(Hierarchy *h, int column) {
+    if (h->reflectors > column) h->reflectors = column;
+    memset(h->w + column, 0, (size_t)(h->n - column) * sizeof(double));
+    if (h->soft->count && column < h->n) finish_soft(h, column);
+    point_of(h);
+    values_of_rows(h);
+    h->length = sqrt(dot(h->y_new, h->y_new, h->n));
+    h->steps++;
+}
+
 static void inner_step(Hierarchy *h, int from) {
-    int n = h->n;
     if (from < h->prefix_level) from = h->prefix_level;
-    h->reflectors = n;
+    h->reflectors = h->n;
     for (int k = 0; k < from && k < h->levels; k++)
         if (h->level[k].tall) h->reflectors = h->level[k].column;
     int column = column_of(h, from);
-    for (int k = from; k < h->active_levels; k++) {
-        Level *level = h->level + k;
-        int prefix = k == h->prefix_level, count = h->equality_count[k];
-        memcpy(level->order, prefix && column < n ? h->prefix_order : h->equalities + h->start[k], (size_t)count * sizeof(int));
-        for (int i = 0; i < h->held_count[k]; i++) level->order[count++] = h->held[h->start[k] + i];
-        level->count = count;
-        factor_level(h, level, column, prefix ? h->prefix_rank : 0);
-        if (level->tall) h->reflectors = column;
-        if (level->rank) solve_columns(h, level);
-        column += level->rank;
+    if (h->soft->count) begin_soft(h, column < h->reflectors ? column : h->reflectors);
+    for (int k = from; k < h->active_levels; k++) column = solve_level(h, k, column);
+    end_step(h, column);
+}
+
+/* The first inner step of a solve, with the equalities alone: it finds the directions that are about to be lost. */
+static void first_step(Hierarchy *h) {
+    h->soft->count = 0;
+    if (!(h->soften > 0.0)) {
+        inner_step(h, 0);
+        return;
     }
-    if (h->reflectors > column) h->reflectors = column;
-    memset(h->w + column, 0, (size_t)(n - column) * sizeof(double));
-    point_of(h);
-    values_of_rows(h);
-    h->length = sqrt(dot(h->y_new, h->y_new, n));
-    h->steps++;
+    h->reflectors = h->n;
+    for (int k = 0; k < h->prefix_level; k++)
+        if (h->level[k].tall) h->reflectors = h->level[k].column;
+    int column = column_of(h, h->prefix_level), found = 0;
+    for (int k = h->prefix_level; k < h->levels; k++) {
+        int before = h->soft->count;
+        h->soft->count = 0; /* whatever is soft already is for the next step */
+        int next = solve_level(h, k, column);
+        h->soft->count = before;
+        if (softens(h, k) && soften_level(h, k)) {
+            found = 1;
+            int count = h->soft->count;
+            h->soft->count = 0;
+            next = solve_level(h, k, column);
+            h->soft->count = count;
+        }
+        column = next;
+    }
+    if (found) inner_step(h, 0);
+    else end_step(h, column);
 }

@@ -29,18 +29,40 @@ static void shares_of(Hierarchy *h, const Level *level, const double *pull, doub
 /* The level's residual A y - b into `residual`, in its order; 0 where it is rounding and nothing more.
 
    It is what the factorisation left over, not the difference of large numbers: where rows differ much in size the large
-   ones miss by much less than that difference is good for, and pull as much as the small ones. */
+   ones miss by much less than that difference is good for, and pull as much as the small ones. What soft rows take from
+   the level stands in its own columns. */
 static int residual_of(Hierarchy *h, const Level *level, double *residual) {
-    int m = level->count, any = 0;
-    for (int i = 0; i < level->rank; i++) residual[i] = 0.0;
-    for (int i = level->rank; i < m; i++) {
+    int m = level->count, r = level->rank, any = 0, soft = r && soft_down_to(h, (int)(level - h->level));
+    const double *w = h->w + level->column;
+    for (int i = 0; i < r; i++) {
+        residual[i] = 0.0;
+        if (!soft) continue;
+        if (level->exact) {
+            const double *t = h->T + (size_t)level->order[i] * h->ld + level->column;
+            residual[i] = dot(t, w, i + 1) - level->trail[i];
+        } else {
+            residual[i] = -level->trail[i];
+            for (int j = i; j < r; j++) residual[i] += level->C[(size_t)j * m + i] * w[level->pivot[j]];
+        }
+        any |= residual[i] != 0.0;
+    }
+    for (int i = r; i < m; i++) {
         int row = level->order[i];
-        double left = level->rank ? -level->trail[i] : h->value_new[row] - h->target[row];
+        double left = r ? -level->trail[i] : h->value_new[row] - h->target[row];
         residual[i] = fabs(left) > NEGLIGIBLE * (fabs(h->target[row]) + h->size[row]) ? left : 0.0;
         any |= residual[i] != 0.0;
     }
-    if (any && level->rank) apply_q(level->C, level->tau, m, level->rank, residual, 0);
+    if (any && r && !level->exact) apply_q(level->C, level->tau, m, r, residual, 0);
     return any;
+}
+
+/* what the soft rows of a level, of index `k`, add to a pull; and to what it is measured by */
+static void pull_of_soft(Hierarchy *h, int k, int q, double *g, double *size) {
+    const double *pull = h->soft->pull + (size_t)k * SOFT_MOST;
+    for (int i = 0; i < q; i++) {
+        add(-pull[i], h->soft->line[i], g, h->n);
+        *size += fabs(pull[i]) * h->soft->length[i];
+    }
 }
 
 /* the level's own residual as a new pull, where there is any */
@@ -57,6 +79,7 @@ static void pull_of(Hierarchy *h, const Level *level, int k) {
         own += fabs(residual[i]) * h->norm[row];
         if (fabs(residual[i]) > most) most = fabs(residual[i]);
     }
+    if (level->rank) pull_of_soft(h, k, soft_down_to(h, k), g, &own);
     h->missed[h->pulls] = most;
     h->pulling[h->pulls] = k;
     h->pull_size[h->pulls++] = own;
@@ -70,6 +93,8 @@ static void find_multipliers(Hierarchy *h) {
         memset(h->multipliers, 0, (size_t)h->rows * sizeof(double));
         h->pulling[0] = h->active_levels;
         h->pull_size[0] = h->length;
+        if (h->soft->count && h->level[h->active_levels - 1].column + h->level[h->active_levels - 1].rank < h->n)
+            pull_of_soft(h, h->levels, h->soft->count, h->pull, h->pull_size);
         h->pulls = 1;
     }
     for (int k = h->active_levels - 1; k >= 0; k--) {
@@ -86,7 +111,7 @@ static void find_multipliers(Hierarchy *h) {
                     if (k) add(-lambda[i], h->T + (size_t)row * h->ld, g, level->column);
                 }
             }
-        if (!level->exact) pull_of(h, level, k);
+        if (!level->exact || (h->soft->count && soft_down_to(h, k))) pull_of(h, level, k);
     }
 }
 
@@ -142,8 +167,7 @@ static int is_accurate(Hierarchy *h) {
         const Level *level = h->level + k;
         double missed = 0.0, off = 0.0;
         if (!level->count || !level->rank) continue;
-        if (level->exact) memset(residual, 0, (size_t)level->count * sizeof(double));
-        else residual_of(h, level, residual);
+        residual_of(h, level, residual);
         for (int i = 0; i < level->count; i++) {
             int row = level->order[i];
             double error = h->value_new[row] - h->target[row] - residual[i];

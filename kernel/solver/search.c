@@ -5,6 +5,7 @@
    nothing is ever infeasible.                                                                                          */
 #include "inside.h"
 
+#define OFTEN 0.3      /* how often the last set must have been right lately to be tried first */
 #define AT_ONCE 1e-12  /* a step that is no step */
 #define LENIENT 1e-10  /* a row that would come back at once by rounding alone is violated beyond this share only */
 #define ROUNDING 1e-13 /* a share that may be rounding */
@@ -297,7 +298,7 @@ static void keep_first_levels(Hierarchy *h) {
     h->active_levels = min_int(h->prefix_level + 1, h->levels);
     h->active_rows = h->start[h->active_levels];
     h->deadline = INFINITY;
-    h->pulls = 0;
+    h->pulls = h->soft->count = 0;
     find_safe_point(h);
     if (as_good_as_safe(h, reached)) memcpy(h->y, reached, (size_t)h->n * sizeof(double));
     else {
@@ -312,22 +313,35 @@ static void keep_first_levels(Hierarchy *h) {
 /* whether the set that was found is the one of the last solve */
 static int as_before(const Hierarchy *h) { return !memcmp(h->side, h->before, (size_t)h->rows); }
 
+/* whether the solution of the equalities alone is the answer: no inequality is in the way */
+static enum Status without_inequalities(Hierarchy *h) {
+    if (!(h->length < INFINITY)) return UNSOUND;
+    double worst = look(h);
+    if (worst != worst) return UNSOUND;
+    if (worst > 0.0) return STOPPED;
+    accept(h);
+    return is_accurate(h) ? OPTIMAL : STOPPED;
+}
+
 static enum Status solve(Hierarchy *h) {
-    int cycles = 0;
+    int cycles = 0, warm = 0;
     enum Status status;
     factor_prefix(h);
-    if (h->lasting > 0.3 && hold_as_before(h)) { /* the last set, where that was often right lately */
+    if (h->soften > 0.0 || !(h->lasting > OFTEN)) {
+        first_step(h);
+        status = without_inequalities(h);
+        if (status != STOPPED || !h->loose_count) return status;
+    }
+    if (h->lasting > OFTEN && (warm = hold_as_before(h))) { /* the last set, where that was often right lately */
         status = search(h, 1, 0, &cycles);
         if (status != STOPPED) return status;
         release_all(h);
     }
-    inner_step(h, 0);
-    if (!(h->length < INFINITY)) return UNSOUND;
-    double worst = look(h);
-    if (worst != worst) return UNSOUND;
-    if (!(worst > 0.0)) { /* no inequality is in the way */
-        accept(h);
-        return is_accurate(h) ? OPTIMAL : STOPPED;
+    if (warm || !(h->soften > 0.0 || !(h->lasting > OFTEN))) {
+        if (h->soften > 0.0) inner_step(h, 0);
+        else first_step(h);
+        status = without_inequalities(h);
+        if (status != STOPPED || !h->loose_count) return status;
     }
     guess_active_set(h);
     status = search(h, h->max_steps, 0, &cycles);

@@ -17,7 +17,7 @@ static void tick_dynamics(Tick *t, const double *M, const double *h, const doubl
         double *a = all->A + (size_t)i * ld;
         for (int j = 0; j < all->n; j++) a[j] = k[j] / t->scale;
         all->lower[i] = all->upper[i] = -h[t->unactuated[i]] / t->scale;
-        all->norm[i] = sqrt(dot(a, a, all->n));
+        all->norm[i] = all->scale[i] = sqrt(dot(a, a, all->n));
         all->from[i] = 0, all->to[i] = all->n;
     }
 }
@@ -56,6 +56,7 @@ static void tick_rows(Tick *t, int part, const Rows *rows) {
     Hierarchy *h = &t->hierarchy;
     const Part *planned = t->part + part;
     int nv = t->nv, nf = t->nf, n = h->n;
+    double squares = 0.0;
     int acceleration = planned->kind[0] != NOTHING, force = planned->kind[1] != NOTHING;
     int torque = planned->kind[2] != NOTHING;
     for (int i = 0; i < planned->rows; i++) {
@@ -84,7 +85,10 @@ static void tick_rows(Tick *t, int part, const Rows *rows) {
         t->load[row] = (unsigned char)(force || torque);
         h->lower[row] = low, h->upper[row] = high;
         h->norm[row] = sqrt(dot(a, a, n));
+        squares += h->norm[row] * h->norm[row];
     }
+    double scale = planned->rows ? sqrt(squares / planned->rows) : 0.0;
+    for (int i = 0; i < planned->rows; i++) h->scale[t->first_row[part] + i] = scale;
 }
 
 static enum Status tick_answer(const Tick *t, enum Status status, double tolerance, double *x) {

@@ -111,7 +111,8 @@ class CompiledSolving(Solving):
             nv, nf, actuated = self._sizes
             count = 1 + max(level for level, _ in self._levels)
             options = self._solver_options("max_iterations", 1000), self._solver_options("rank_tolerance", 1e-9)
-            self._plans[shapes] = kernel.TickPlan(nv, nf, actuated, self._scale, count, shapes, *options)
+            plan = self._plans[shapes] = kernel.TickPlan(nv, nf, actuated, self._scale, count, shapes, *options)
+            plan.soften(float(__import__("os").environ.get("SOFT", "0.02")), 1)
         self._plan = self._plans[shapes]
 
     def solve(self, equation: MotionEquation, parts: Sequence[Part], seconds: float) -> Outcome:

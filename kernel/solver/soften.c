@@ -1,0 +1,292 @@
+/* Directions that a level is about to lose: it asks less of them, continuously.
+
+   Near a singularity the rows of a level have a tiny singular value in what the levels above leave free: held exactly, they
+   take huge accelerations from all that is below; dropped, they jump. Here such a direction leaves the level's rows and
+   becomes a row of its own, soft for every level below: level j then finds least
+
+       |A_j y - b_j|^2 + n_j^2 |(g y - c) / lambda|^2,
+
+   with g, c the direction's part of its level, relative to the size of the task's rows, n_j the size of level j's rows, and
+   lambda = MOST (1 - (sigma / soften)^2) for a singular value sigma below `soften`. So it is held as ever where sigma
+   reaches `soften`, yields to what is below as sigma falls, and is free where it is lost; and the last, implicit level makes
+   damped least squares of it. Only the rows A_j y are passed down as fixed: what is soft stays free.
+
+   Directions are found once a solve and from the equations alone, so that what is searched is one fixed problem.        */
+#include "inside.h"
+
+#define MOST 0.03    /* lambda where a direction is lost */
+#define REFUGE 0.3   /* what it costs a soft row to take refuge in directions that a level does not care for */
+#define BLOCK 8      /* singular vectors that are looked for together */
+#define ROUNDS 10    /* of inverse iteration: directions three times as strong have fallen to rounding by then */
+
+/* ---- which directions are weak --------------------------------------------------------------------------------- */
+
+/* a bound on 1 / (the least singular value of the level's rows, each over the size of its task's rows): |R^-1| by Frobenius */
+static double inverse_size(Hierarchy *h, const Level *level) {
+    int r = level->rank;
+    double total = 0.0, most = 0.0, *x = h->work;
+    for (int i = 0; i < level->count; i++)
+        if (h->scale[level->order[i]] > most) most = h->scale[level->order[i]];
+    for (int j = 0; j < r; j++) { /* column j of the inverse */
+        if (level->exact) {
+            for (int i = j; i < r; i++) {
+                const double *t = h->T + (size_t)level->order[i] * h->ld + level->column;
+                double rest = i == j ? h->scale[level->order[i]] : -dot(t + j, x + j, i - j);
+                x[i] = rest / t[i];
+            }
+            total += dot(x + j, x + j, r - j);
+        } else {
+            for (int i = j; i >= 0; i--) {
+                double rest = i == j ? most : 0.0;
+                for (int k = i + 1; k <= j; k++) rest -= level->C[(size_t)k * level->count + i] * x[k];
+                x[i] = rest / level->C[(size_t)i * level->count + i];
+            }
+            total += dot(x, x, j + 1);
+        }
+    }
+    return sqrt(total);
+}
+
+/* the level's rows, each over the size of its task's rows, in its columns: column by column, m x r */
+static void normalised_columns(Hierarchy *h, const Level *level, double *W) {
+    int m = level->count;
+    for (int i = 0; i < m; i++) {
+        int row = level->order[i];
+        const double *t = h->T + (size_t)row * h->ld + level->column;
+        double scale = h->scale[row] > 0.0 ? 1.0 / h->scale[row] : 0.0;
+        for (int j = 0; j < level->rank; j++) W[(size_t)j * m + i] = scale * t[j];
+    }
+}
+
+/* x = (R'R)^-1 x for R above the diagonal of W, m x r column by column */
+static void invert_twice(const double *W, int m, int r, double *x) {
+    for (int j = 0; j < r; j++) x[j] = (x[j] - dot(W + (size_t)j * m, x, j)) / W[(size_t)j * m + j];
+    for (int j = r - 1; j >= 0; j--) {
+        x[j] /= W[(size_t)j * m + j];
+        add(-x[j], W + (size_t)j * m, x, j);
+    }
+}
+
+static void orthonormal_lines(double *X, int lines, int r) {
+    for (int i = 0; i < lines; i++) {
+        double *x = X + (size_t)i * r;
+        for (int again = 0; again < 2; again++)
+            for (int j = 0; j < i; j++) add(-dot(x, X + (size_t)j * r, r), X + (size_t)j * r, x, r);
+        double norm = sqrt(dot(x, x, r));
+        for (int j = 0; j < r; j++) x[j] = norm > 0.0 ? x[j] / norm : i == j;
+    }
+}
+
+/* turns pairs of lines of X until the lines of Y = X R' are orthogonal (one-sided Jacobi): Y then has the singular values */
+static void diagonalise(double *X, double *Y, int lines, int r) {
+    for (int sweep = 0; sweep < 12; sweep++) {
+        double off = 0.0;
+        for (int i = 0; i < lines; i++)
+            for (int j = i + 1; j < lines; j++) {
+                double *a = Y + (size_t)i * r, *b = Y + (size_t)j * r;
+                double aa = dot(a, a, r), bb = dot(b, b, r), ab = dot(a, b, r);
+                if (!(fabs(ab) > 1e-15 * sqrt(aa * bb))) continue;
+                if (fabs(ab) > off * sqrt(aa * bb)) off = fabs(ab) / sqrt(aa * bb);
+                double zeta = (bb - aa) / (2.0 * ab), t = (zeta < 0.0 ? -1.0 : 1.0) / (fabs(zeta) + sqrt(1.0 + zeta * zeta));
+                double c = 1.0 / sqrt(1.0 + t * t), s = c * t;
+                for (int both = 0; both < 2; both++) {
+                    double *p = (both ? X : Y) + (size_t)i * r, *q = (both ? X : Y) + (size_t)j * r;
+                    for (int k = 0; k < r; k++) {
+                        double u = p[k], v = q[k];
+                        p[k] = c * u - s * v, q[k] = s * u + c * v;
+                    }
+                }
+            }
+        if (off < 1e-14) return;
+    }
+}
+
+/* The weakest right singular vectors of the level's normalised rows, lines of X, and their singular values; gives how many
+   there are. By block inverse iteration on the triangle of a QR factorisation. */
+static int weakest(Hierarchy *h, const Level *level, double *X, double *sigma) {
+    struct Soft *s = h->soft;
+    int m = level->count, r = level->rank, lines = r < BLOCK ? r : BLOCK;
+    double *W = s->W, *Y = s->Y;
+    normalised_columns(h, level, W);
+    factor_columns(W, s->tau, s->pivot, m, r, 0.0, 0);
+    for (int i = 0; i < lines; i++)
+        for (int j = 0; j < r; j++) X[(size_t)i * r + j] = (i == j % lines) + 0.1 * ((i + 1) * (j + 3) % 7 - 3);
+    orthonormal_lines(X, lines, r);
+    for (int round = 0; round < ROUNDS && lines < r; round++) {
+        for (int i = 0; i < lines; i++) invert_twice(W, m, r, X + (size_t)i * r);
+        orthonormal_lines(X, lines, r);
+    }
+    for (int i = 0; i < lines; i++)
+        for (int j = 0; j < r; j++) {
+            double sum = 0.0;
+            for (int k = j; k < r; k++) sum += W[(size_t)k * m + j] * X[(size_t)i * r + k];
+            Y[(size_t)i * r + j] = sum;
+        }
+    diagonalise(X, Y, lines, r);
+    for (int i = 0; i < lines; i++) sigma[i] = sqrt(dot(Y + (size_t)i * r, Y + (size_t)i * r, r));
+    return lines;
+}
+
+/* ---- from a level's rows to soft rows -------------------------------------------------------------------------- */
+
+/* Takes a weak direction v, of the level's columns, out of its rows, and makes a soft row of it. */
+static void make_soft(Hierarchy *h, Level *level, int k, const double *v, double sigma) {
+    struct Soft *s = h->soft;
+    int m = level->count, q = s->count++, n = h->n;
+    double *g = s->row + (size_t)q * h->ld, *u = h->work, length = 0.0, bound = 0.0;
+    memset(g, 0, (size_t)h->ld * sizeof(double));
+    for (int i = 0; i < m; i++) {
+        int row = level->order[i];
+        const double *t = h->T + (size_t)row * h->ld + level->column;
+        u[i] = h->scale[row] > 0.0 ? dot(t, v, level->rank) / h->scale[row] : 0.0;
+        length += u[i] * u[i];
+    }
+    length = sqrt(length);
+    s->about[q] = level->order[0];
+    double most = 0.0;
+    for (int i = 0; i < m; i++) {
+        int row = level->order[i];
+        u[i] /= length;
+        if (fabs(u[i]) > most) most = fabs(u[i]), s->about[q] = row;
+        if (!(h->scale[row] > 0.0)) continue;
+        add(u[i] / h->scale[row], row_of(h, h->A, row), g, n);
+        bound += u[i] * h->target[row] / h->scale[row];
+    }
+    s->level[q] = k, s->sigma[q] = sigma, s->bound[q] = bound, s->length[q] = sqrt(dot(g, g, n));
+    s->lambda[q] = MOST * (1.0 - (sigma / h->soften) * (sigma / h->soften));
+    for (int i = 0; i < m; i++) { /* what is left of the rows */
+        int row = level->order[i];
+        double part = u[i] * h->scale[row];
+        add(-part, g, row_of(h, h->A, row), n);
+        h->target[row] = h->lower[row] = h->upper[row] = h->target[row] - part * bound;
+        if (h->norm[row] < h->scale[row]) h->norm[row] = h->scale[row]; /* rounding of its size is left of a small one */
+        h->from[row] = 0, h->to[row] = n;
+        h->prefixed[row] = 0;
+    }
+}
+
+/* Softens a level that was just factorised with its equalities alone. Gives whether it must be factorised again. */
+static int soften_level(Hierarchy *h, int k) {
+    struct Soft *s = h->soft;
+    Level *level = h->level + k;
+    double sigma[BLOCK];
+    if (!level->rank || !(inverse_size(h, level) * h->soften > 1.0)) return 0;
+    int found = weakest(h, level, s->X, sigma), any = 0;
+    for (int i = 0; i < found && s->count < SOFT_MOST; i++)
+        if (sigma[i] < h->soften * (1.0 - 1e-9)) make_soft(h, level, k, s->X + (size_t)i * level->rank, sigma[i]), any = 1;
+    return any;
+}
+
+/* ---- soft rows in an inner step -------------------------------------------------------------------------------- */
+
+/* the soft rows in the coordinates w, as far as the reflectors first .. last - 1 lead */
+static void reflect_soft(Hierarchy *h, int first, int last) {
+    for (int j = first; j < last; j++)
+        reflect_rows(row_of(h, h->V, j) + j, h->tau[j], h->soft->line, h->soft->count, j, h->n - j);
+}
+
+static void begin_soft(Hierarchy *h, int last) {
+    struct Soft *s = h->soft;
+    memcpy(s->turned, s->row, (size_t)s->count * h->ld * sizeof(double));
+    for (int i = 0; i < s->count; i++) s->line[i] = s->turned + (size_t)i * h->ld;
+    reflect_soft(h, 0, last);
+}
+
+/* L L' = N in place, N of q rows */
+static void cholesky(double *N, int q) {
+    for (int i = 0; i < q; i++)
+        for (int j = 0; j <= i; j++) {
+            double rest = N[i * SOFT_MOST + j] - dot(N + i * SOFT_MOST, N + j * SOFT_MOST, j);
+            N[i * SOFT_MOST + j] = i == j ? sqrt(rest > 0.0 ? rest : 1e-300) : rest / N[j * SOFT_MOST + j];
+        }
+}
+
+static void solve_lower(const double *L, int q, double *x) {
+    for (int i = 0; i < q; i++) x[i] = (x[i] - dot(L + i * SOFT_MOST, x, i)) / L[i * SOFT_MOST + i];
+}
+
+static void solve_upper(const double *L, int q, double *x) {
+    for (int i = q - 1; i >= 0; i--) {
+        x[i] /= L[i * SOFT_MOST + i];
+        add(-x[i], L + i * SOFT_MOST, x, i);
+    }
+}
+
+/* how many of the soft rows count for level k, its own and those of the levels above: they were made in this order */
+static int soft_down_to(const Hierarchy *h, int k) {
+    int q = 0;
+    while (q < h->soft->count && h->soft->level[q] <= k) q++;
+    return q;
+}
+
+/* N = Lambda^2 + G G' / refuge for the soft rows' columns from `end` on: what they weigh at level k when those are free to
+   serve them. In its own level a direction counts like a row of it, but less as it is lost: where limits leave the level
+   too little for all its rows, it must not fall behind the others at once. */
+static void weigh_soft(Hierarchy *h, int q, int end, int k, double *N) {
+    struct Soft *s = h->soft;
+    for (int i = 0; i < q; i++)
+        for (int j = 0; j <= i; j++) {
+            double refuge = k == h->levels ? 1.0 : REFUGE * REFUGE * sqrt(s->lambda[i] * s->lambda[j]) / MOST;
+            double shared = end < h->n ? dot(s->line[i] + end, s->line[j] + end, h->n - end) : 0.0;
+            double own = s->level[i] == k ? h->soften / s->sigma[i] : s->lambda[i];
+            N[i * SOFT_MOST + j] = shared / (refuge > 1e-300 ? refuge : 1e-300) + (i == j ? own * own : 0.0);
+        }
+    cholesky(N, q);
+}
+
+/* the mean size of a level's rows */
+static double size_of_level(const Hierarchy *h, int k) {
+    double squares = 0.0;
+    int count = 0;
+    for (int i = h->start[k]; i < h->start[k + 1]; i++) squares += h->norm[i] * h->norm[i], count += h->norm[i] > 0.0;
+    return count ? sqrt(squares / count) : 0.0;
+}
+
+/* The level's columns of w with soft rows beside its own: least squares of both. Its own rows come in as they stand after
+   `solve_columns`: a triangle where they are exact, else R. */
+static void solve_with_soft(Hierarchy *h, Level *level, int k) {
+    struct Soft *s = h->soft;
+    int q = soft_down_to(h, k), m = level->count, r = level->rank, c = level->column, all = r + q;
+    int end = level->tall ? h->n : c + r;
+    double n = size_of_level(h, k), *E = s->E, *rest = s->rest, *N = s->N + (size_t)k * SOFT_MOST * SOFT_MOST;
+    weigh_soft(h, q, end, k, N);
+    for (int j = 0; j < r; j++) {
+        double *column = E + (size_t)j * all;
+        if (level->exact)
+            for (int i = 0; i < r; i++) column[i] = i < j ? 0.0 : h->T[(size_t)level->order[i] * h->ld + c + j];
+        else
+            for (int i = 0; i < r; i++) column[i] = 0.0;
+        for (int i = 0; i < q; i++) column[r + i] = n * s->line[i][c + j];
+        solve_lower(N, q, column + r);
+    }
+    if (!level->exact)
+        for (int j = 0; j < r; j++) memcpy(E + (size_t)level->pivot[j] * all, level->C + (size_t)j * m, (size_t)(j + 1) * sizeof(double));
+    memcpy(rest, level->trail, (size_t)r * sizeof(double)); /* exact: what the rows are to reach; else Q' of it */
+    for (int i = 0; i < q; i++) rest[r + i] = n * (s->bound[i] - dot(s->line[i], h->w, c));
+    solve_lower(N, q, rest + r);
+    factor_columns(E, s->tau, s->pivot, all, r, 0.0, 1);
+    apply_q(E, s->tau, all, r, rest, 1);
+    for (int j = r - 1; j >= 0; j--) {
+        const double *column = E + (size_t)j * all;
+        double found = rest[j] / column[j];
+        h->w[c + s->pivot[j]] = found;
+        add(-found, column, rest, j);
+    }
+    double *pull = s->pull + (size_t)k * SOFT_MOST; /* rho: what each soft row pulls with */
+    for (int i = 0; i < q; i++) pull[i] = n * (dot(s->line[i], h->w, c + r) - s->bound[i]);
+    solve_lower(N, q, pull);
+    solve_upper(N, q, pull);
+    for (int i = 0; i < q; i++) pull[i] *= n;
+}
+
+/* what is free at the end: damped least squares of the soft rows */
+static void finish_soft(Hierarchy *h, int end) {
+    struct Soft *s = h->soft;
+    int q = s->count;
+    double *N = s->N + (size_t)h->levels * SOFT_MOST * SOFT_MOST, *pull = s->pull + (size_t)h->levels * SOFT_MOST;
+    weigh_soft(h, q, end, h->levels, N);
+    for (int i = 0; i < q; i++) pull[i] = dot(s->line[i], h->w, end) - s->bound[i];
+    solve_lower(N, q, pull);
+    solve_upper(N, q, pull);
+    for (int i = 0; i < q; i++) add(-pull[i], s->line[i] + end, h->w + end, h->n - end);
+}
