@@ -250,5 +250,7 @@ def test_import_is_light():
                 names = [node.module] if isinstance(node, ast.ImportFrom) else [alias.name for alias in node.names]
                 for name in names:
                     top = name.partition(".")[0]
-                    ours = name in ("wbc.arrays", "wbc.errors", "wbc.lazy") or name.startswith("wbc.geometry")
+                    ours = name in ("wbc.arrays", "wbc.compiled", "wbc.errors", "wbc.lazy") or name.startswith(
+                        "wbc.geometry"
+                    )
                     assert top in {"__future__", "collections", "functools", "math", "numpy", "typing"} or ours, file
