@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from tests.solvers.families import equalities, inequalities
+from tests.solvers.judge import cost
 from wbc.errors import WbcError
 from wbc.solvers import Answer, Hierarchy, Level, Solver, grade, make_solver, solver_names
 
@@ -154,8 +155,55 @@ def test_an_unknown_solver_is_told_the_nearest():
 
 
 def test_a_qp_solver_is_only_imported_when_asked_for():
-    code = "import wbc.solvers as s, sys; s.HierarchicalQP(); s.NullSpace(); assert 'qpsolvers' not in sys.modules"
+    code = "import wbc.solvers as s, sys; s.HierarchicalQP(); s.NullSpace(); s.WeightedQP(); "
+    code += "assert not {'qpsolvers', 'daqp', 'osqp'} & set(sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+@pytest.mark.parametrize("name", SOLVERS)
+@pytest.mark.parametrize("kind", ["vertex", "infeasible", "repeated"])
+def test_when_the_time_is_over_level_0_is_kept(name, kind):
+    """The work that is left then is bounded: it does not wait for a clock."""
+    solver = make_solver(name)
+    for seed in range(8):
+        levels = inequalities(kind, seed)
+        answer = solver.solve(levels, seconds=0.0)
+        full = solver.solve(levels)
+        assert answer.status in ("iteration-limit", full.status)
+        assert np.isfinite(answer.x).all()
+        if name in WITH_INEQUALITIES:
+            best = cost(levels[0], make_solver("hierarchical-qp").solve(levels[:1]).x)
+            assert cost(levels[0], answer.x) <= best + 1e-7 * (1 + best) * (1 + np.abs(answer.x).max())
+
+
+@pytest.mark.parametrize("name", SOLVERS)
+def test_every_solver_keeps_to_the_contract(name):
+    solver = make_solver(name)
+    assert isinstance(solver, Solver)
+    assert solver.ignores_inequalities == (name not in WITH_INEQUALITIES)
+    assert solver.trades_priorities == (name == "weighted-qp")
+    assert solver.dynamically_consistent == (name == "operational-space")
+    solver.reset()
+    planned = solver.plan_levels(4)
+    assert planned is None or len(planned) == 4
+
+
+def test_what_a_solver_declares_is_spelt_right_and_inherited():
+    class Damped(Steepest, ignores_inequalities=True):
+        pass
+
+    class Heavier(Damped):
+        pass
+
+    assert Heavier().ignores_inequalities and not Heavier().trades_priorities
+    assert not Steepest().ignores_inequalities
+    with pytest.raises(TypeError, match="trade_priorities"):
+
+        class Wrong(Steepest, trade_priorities=True):
+            pass
+
+    with pytest.raises(TypeError, match="abstract"):
+        Solver()
 
 
 class Steepest(Solver):

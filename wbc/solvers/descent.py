@@ -184,8 +184,13 @@ class Descent:
             else:
                 return
 
-    def is_least(self, level: int) -> bool:
-        """Whether no allowed direction lowers the cost of a level: its gradient is what the rows above push back."""
+    def is_least(self, level: int, share: float = _BEST) -> bool:
+        """Whether no allowed direction lowers the cost of a level: its gradient is what the rows above push back.
+
+        Args:
+            level: its number.
+            share: of |A_k| |residual| that may be left of the gradient.
+        """
         from scipy.optimize import nnls  # slow to import
 
         start, stop = self.starts[level], self.starts[level + 1]
@@ -196,19 +201,20 @@ class Descent:
         residual = residual * (np.abs(residual) > 1e-11 * self.norms[rows] * length)
         size = float(np.abs(residual).dot(self.norms[rows]))
         gradient = Z.T.dot(self.A[rows].T.dot(residual))
-        if np.linalg.norm(gradient) <= _BEST * size:
+        if np.linalg.norm(gradient) <= share * size:
             return True
         at = self.carried[self.carried < start]
         near = 1e-9 * self.norms[at] * length
         value = self.A[at].dot(self.x)
         top, bottom = value >= self.high[at] - near, value <= self.low[at] + near
         pushing = np.vstack([self.A[at[top]], -self.A[at[bottom]]]).dot(Z)
-        sizes = np.linalg.norm(pushing, axis=1)
-        pushing = pushing[sizes > 0.0] / sizes[sizes > 0.0, None]
+        sizes, norms = np.linalg.norm(pushing, axis=1), np.concatenate([self.norms[at[top]], self.norms[at[bottom]]])
+        free = sizes > 1e-11 * norms  # what is left of the others is rounding
+        pushing = pushing[free] / sizes[free, None]
         if not len(pushing):
             return False
         try:
-            return bool(nnls(pushing.T, -gradient)[1] <= _BEST * size)
+            return bool(nnls(pushing.T, -gradient)[1] <= share * size)
         except RuntimeError:  # too many steps: nobody knows
             return False
 
@@ -262,6 +268,10 @@ class Descent:
         # above it.
         if holds and worse - (cost := self.cost(fixed, loose)) <= 1e4 * room_of * (1.0 + cost):
             self.x = x
+
+    def is_solved(self) -> bool:
+        """Whether every level is at its least, now that those below it have had their part."""
+        return not self.stopped and all(self.is_least(level, 10.0 * _BEST) for level in range(len(self.free)))
 
     def press(self) -> None:
         """Move x as little as it takes to put the first level's inequalities exactly where they were carried down.

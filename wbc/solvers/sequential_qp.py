@@ -61,5 +61,5 @@ class SequentialQP(Solver):
                 break
             descent.level(level)
         descent.press()
-        descent.stopped = descent.stopped or not all(descent.is_least(level) for level in range(len(hierarchy)))
+        descent.stopped = not descent.is_solved()
         return descent.answer(hierarchy, began)

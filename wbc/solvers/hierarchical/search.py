@@ -99,7 +99,7 @@ class Search:
         working = self.working
         start, begun, careful, last = 0, False, False, -1
         seen: set[bytes] = set()
-        before = b""
+        before, left = b"", list[int]()
         self._stuck[:] = False
         for step in range(limit):
             worst = self.look() if solved else self.solve_set(start)
@@ -124,8 +124,10 @@ class Search:
                         careful, seen = True, set()
                     else:
                         seen.add(name)
+                else:  # what left last is back: it is held for a reason after all
+                    self._stuck[left] = True
                 before = name
-                leaving = self.leaving(careful)
+                left = leaving = self.leaving(careful)
                 if not leaving:
                     return Outcome.OPTIMAL if self._is_optimal() else Outcome.STOPPED
                 last = leaving[0] if len(leaving) == 1 else -1

@@ -1,0 +1,61 @@
+"""The guess of the active set, by itself."""
+
+import numpy as np
+import pytest
+
+from tests.solvers.families import KINDS, inequalities
+from wbc.solvers import HierarchicalQP
+from wbc.solvers.hierarchical.guess import Guess
+from wbc.solvers.hierarchical.search import Outcome, Search
+from wbc.solvers.hierarchical.working_set import Rows, WorkingSet
+
+
+def rows_of(levels):
+    A = np.vstack([level[0] for level in levels])
+    lower, upper = (np.concatenate([np.broadcast_to(b[i], len(b[0])) for b in levels]).astype(float) for i in (1, 2))
+    starts = np.cumsum([0] + [len(level[0]) for level in levels]).tolist()
+    return Rows(A, lower, upper, np.linalg.norm(A, axis=1), starts, 1e-9)
+
+
+def test_it_is_the_weighted_optimum_where_one_level_decides():
+    """|x| ≤ 1 and x wanted at (3, 0.5): the first unknown is at its upper bound, nothing else is held."""
+    rows = rows_of([(np.eye(2), -1.0, 1.0), (np.eye(2), np.array([3.0, 0.5]), np.array([3.0, 0.5]))])
+    side, x = Guess(rows, np.array([3.0, 0.5]), np.eye(2), 0).find(np.inf)
+    assert side.tolist() == [1, 0, 0, 0]
+    np.testing.assert_allclose(x, [1.0, 0.5], atol=1e-3)  # a slack of the weight of level 0 is left
+
+
+def test_rows_that_contradict_each_other_are_both_held():
+    rows = rows_of([(np.ones((2, 1)), np.array([2.0, -np.inf]), np.array([np.inf, 1.0]))])
+    side, x = Guess(rows, np.zeros(1), np.eye(1), 0).find(np.inf)
+    assert side.tolist() == [-1, 1]
+    np.testing.assert_allclose(x, [1.5], atol=1e-2)
+
+
+def test_exact_equalities_are_kept():
+    """X + y = 2 is exact, so only what it leaves free moves when x ≤ 0 is asked for."""
+    rows = rows_of([(np.ones((1, 2)), 2.0, 2.0), (np.eye(1, 2), -np.inf, 0.0)])
+    Z = np.array([[1.0], [-1.0]]) / np.sqrt(2.0)
+    side, x = Guess(rows, np.ones(2), Z, 1).find(np.inf)
+    assert side.tolist() == [0, 1]
+    np.testing.assert_allclose(x.sum(), 2.0, atol=1e-12)
+
+
+def test_it_takes_no_time_that_it_has_not():
+    rows = rows_of([(np.eye(2), 1.0, 2.0)])
+    assert Guess(rows, np.zeros(2), np.eye(2), 0).find(-np.inf) is None
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_it_is_close_to_the_right_set(kind):
+    """A search that starts from it takes fewer steps than one that starts from the equalities."""
+    guessed = cold = 0
+    for seed in range(20):
+        levels = inequalities(kind, seed)
+        guessed += HierarchicalQP(compiled=False).solve(levels).iterations
+        search = Search(WorkingSet(rows_of(levels)), np.inf)
+        if search.solve_set() > 0.0:
+            search.x = search.working.x
+            assert search.run(2000) in (Outcome.OPTIMAL, Outcome.STOPPED)
+        cold += search.working.steps
+    assert guessed < 0.95 * cold

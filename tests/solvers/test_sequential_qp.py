@@ -1,0 +1,72 @@
+"""What is special about the cascade of QPs: what it does where a QP solver gives up."""
+
+import numpy as np
+import pytest
+
+from tests.solvers.families import inequalities
+from tests.solvers.judge import gaps
+from wbc.errors import WbcError
+from wbc.solvers import SequentialQP
+from wbc.solvers.qp import QuadraticProgram
+
+
+class BrokenError(ArithmeticError):
+    pass
+
+
+@pytest.fixture
+def no_qp(monkeypatch):
+    """A QP solver that throws at everything."""
+
+    def refuse(*_):
+        raise BrokenError("I can't")
+
+    monkeypatch.setattr(QuadraticProgram, "_by_daqp", refuse)
+
+
+@pytest.mark.parametrize("kind", ["feasible", "vertex", "infeasible", "deficient"])
+def test_without_any_qp_the_search_stands_in(no_qp, kind):
+    """What was carried down holds on both of its sides, so no level is worse than it was."""
+    for seed in range(12):
+        levels = inequalities(kind, seed)
+        answer = SequentialQP().solve(levels)
+        assert answer.status in ("optimal", "relaxed")
+        assert isinstance(answer.reason, BrokenError) or answer.iterations == 0
+        assert gaps(levels, answer.x).max() < 1e-6, (kind, seed)
+
+
+def test_lower_bounds_are_carried_as_they_were_met(no_qp):
+    """X ≥ 2 and x ≤ 1 meet at 1.5; below it, less x is wanted, and then more: neither may have it."""
+    clash = (np.eye(2)[[0, 0]], [2.0, -np.inf], [np.inf, 1.0])
+    for wanted in (-5.0, 5.0):
+        answer = SequentialQP().solve([clash, (np.eye(2), [wanted, 1.0], [wanted, 1.0])])
+        np.testing.assert_allclose(answer.x, [1.5, 1.0], atol=1e-6)
+    inside = (np.eye(2), [-1.0, -1.0], [1.0, 1.0])
+    for wanted in (-5.0, 5.0):
+        answer = SequentialQP().solve([inside, (np.eye(1, 2), wanted, wanted), (np.ones((1, 2)), 0.25, 0.25)])
+        np.testing.assert_allclose(
+            answer.x, [np.sign(wanted), 0.25 - np.sign(wanted) if wanted > 0 else 1.0], atol=1e-6
+        )
+
+
+def test_it_says_why_a_qp_was_not_solved():
+    qp = QuadraticProgram("daqp")
+    one, twice = np.eye(1), np.ones((2, 1))
+    assert qp.solve(one, np.zeros(1), twice, np.array([2.0, -np.inf]), np.array([np.inf, 1.0])) is None
+    assert "gave no answer" in str(qp.reason)
+    assert qp.solve(one, np.zeros(1), one, np.array([2.0]), np.array([np.inf])) == pytest.approx(2.0)
+    assert qp.reason is None
+
+
+@pytest.mark.parametrize("name", ["daqp", "osqp", "proxqp", "piqp"])
+def test_a_bound_is_infinite_from_one_size_on(name):
+    pytest.importorskip({"proxqp": "proxsuite"}.get(name, name))
+    one = np.eye(2)
+    for far in (np.inf, 1e20, 1e25):
+        found = QuadraticProgram(name).solve(one, -np.ones(2), one, np.full(2, -far), np.array([0.5, far]))
+        np.testing.assert_allclose(found, [0.5, 1.0], atol=1e-6)
+
+
+def test_an_unknown_qp_solver_is_an_error():
+    with pytest.raises(WbcError, match="did you mean 'daqp'"):
+        SequentialQP("daqpp")
