@@ -193,10 +193,9 @@ def main() -> int:
     survivors = []
     with tempfile.TemporaryDirectory() as folder:
         tree = Path(folder)
-        for name in ("wbc", "tasks", "tests"):
-            shutil.copytree(ROOT / name, tree / name, ignore=shutil.ignore_patterns("__pycache__"))
-        for name in ("pyproject.toml", "README.md"):
-            shutil.copy(ROOT / name, tree / name)
+        shutil.copytree(
+            ROOT, tree, ignore=shutil.ignore_patterns(".*", "__pycache__", "build", "out"), dirs_exist_ok=True
+        )
         for tests in {tuple(tests_for(mutant.path)) for mutant in drawn}:
             if outcome(tree, list(tests), given.ignore, 10 * given.timeout) != "passed":
                 raise SystemExit(f"the tests fail without a change: {' '.join(tests)}")
