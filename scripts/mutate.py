@@ -152,9 +152,14 @@ def mutants_of(path: str, source: str) -> list[Mutant]:
     return found
 
 
+def folder_of(path: str) -> str:
+    """The folder of `TESTS` that a file is in."""
+    return next(folder for folder in TESTS if path.startswith(f"{folder}/"))
+
+
 def tests_for(path: str) -> list[str]:
     """The tests for a file, its own first."""
-    folder = next(folder for folder in TESTS if path.startswith(f"{folder}/"))
+    folder = folder_of(path)
     own = [f"{tests}/test_{Path(path).stem}.py" for tests in TESTS[folder]]
     return [name for name in (*own, *TESTS[folder]) if (ROOT / name).exists()]
 
@@ -196,7 +201,7 @@ def main() -> int:
         shutil.copytree(
             ROOT, tree, ignore=shutil.ignore_patterns(".*", "__pycache__", "build", "out"), dirs_exist_ok=True
         )
-        for tests in {tuple(tests_for(mutant.path)) for mutant in drawn}:
+        for tests in {TESTS[folder_of(mutant.path)] for mutant in drawn}:
             if outcome(tree, list(tests), given.ignore, 10 * given.timeout) != "passed":
                 raise SystemExit(f"the tests fail without a change: {' '.join(tests)}")
         for number, mutant in enumerate(sorted(drawn, key=lambda mutant: (mutant.path, mutant.line)), 1):

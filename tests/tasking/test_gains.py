@@ -39,7 +39,7 @@ def test_gains_by_axis_and_by_value() -> None:
         ({"frequency_hz": [1.0, 1e200]}, "is too high"),
         ({"frequency_hz": 1.0, "damping_ratio": -1.0}, "damping_ratio"),
         ({"kp": np.nan}, "kp = nan"),
-        ({"kp": "stiff"}, "'stiff' is not a number"),
+        ({"kp": "stiff"}, "kp = 'stiff' is not an array of numbers"),
         ({"kp": np.ones((2, 2))}, "a number or one an axis"),
         ({"kp": 1.0, "kd": np.inf}, "kd = inf"),
     ],

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from wbc.arrays import Array, ArrayLike
+from wbc.arrays import Array, ArrayLike, numbers
 from wbc.errors import WbcError, show
 
 
@@ -80,10 +80,7 @@ class Gains:
 
 
 def _not_negative(name: str, value: ArrayLike) -> Array:
-    try:
-        array = np.array(value, dtype=float)
-    except (TypeError, ValueError):
-        raise WbcError(f"{name} = {show(value)} is not a number") from None
+    array = numbers(value, name)
     if array.ndim > 1 or not array.size or not np.isfinite(array).all() or (array < 0).any():
         raise WbcError(f"{name} = {show(value)} must be zero or more, a number or one an axis")
     return array
