@@ -404,3 +404,42 @@ def test_a_run_that_goes_wrong_leaves_what_was_recorded(tmp_path) -> None:
     log = wbc.read_log(path)
     assert (len(log), log.ended) == (5, "RuntimeError: lost")
     assert "margin" not in log.summary()  # there are no torques and no forces
+
+
+VELOCITY_TASKS = {
+    "frame": (lambda **given: tasks.EndEffectorVelocity("tool", axes="position", **given), 3),
+    "center of mass": (lambda **given: tasks.CenterOfMassVelocity(**given), 3),
+    "posture": (lambda **given: tasks.JointVelocity(**given), 7),
+    "contacts": (lambda **given: tasks.ContactVelocity(**given), 1),
+}
+
+
+@pytest.mark.parametrize("which", VELOCITY_TASKS)
+def test_every_velocity_task_has_its_gain_by_the_same_name(which: str) -> None:
+    make, size = VELOCITY_TASKS[which]
+    assert make(gain=3).gain == 3.0
+    each = np.linspace(1.0, 2.0, size)
+    task = make(gain=each)
+    each[:] = 9.0
+    assert np.array_equal(task.gain, np.linspace(1.0, 2.0, size))
+    with pytest.raises(ValueError, match="read-only"):
+        task.gain[0] = 9.0
+    for bad in (-1.0, np.inf, "fast", np.ones((2, 2))):
+        with pytest.raises(wbc.WbcError, match="gain = "):
+            make(gain=bad)
+    with pytest.raises(wbc.WbcError, match=f"gain has 5 values; it needs one, or {size}"):
+        make(gain=np.ones(5)).check(wbc.load("arm", "numpy"), {})
+
+
+@pytest.mark.parametrize("which", ["frame", "center of mass", "posture"])
+def test_a_gain_may_be_set_while_it_runs(which: str) -> None:
+    make, _ = VELOCITY_TASKS[which]
+    robot = wbc.load("arm", "numpy")
+    robot.update(robot.model.nominal)
+    tick, found = wbc.kinematics.VelocityVariables(robot), []
+    task = make(gain=1.0)
+    task.matrices(robot, tick)
+    robot.update(np.array(robot.model.nominal) + 0.1)  # away from the place that it holds
+    for task.gain in (1.0, 2.5):
+        found.append(task.matrices(robot, tick)[1])
+    assert np.abs(found[0]).max() > 1e-3 and np.allclose(found[1], 2.5 * found[0])

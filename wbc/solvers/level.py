@@ -215,7 +215,7 @@ def check_level(
         raise WbcError(f"{label}: A has shape {matrix.shape}, expected (rows, unknowns)")
     rows = len(matrix)
     low, high = _vector(lower, rows, label, "lower"), _vector(upper, rows, label, "upper")
-    _refuse(~np.isfinite(matrix).all(axis=1), label, lambda row: f"A is not finite: {matrix[row].tolist()}")
+    _refuse(np.asarray(~np.isfinite(matrix).all(axis=1)), label, lambda row: f"A is not finite: {matrix[row].tolist()}")
     _refuse(np.isnan(low) | (low == np.inf), label, lambda row: f"lower is {low[row]}, expected a number or -inf")
     _refuse(np.isnan(high) | (high == -np.inf), label, lambda row: f"upper is {high[row]}, expected a number or inf")
     _refuse(low > high, label, lambda row: f"lower {low[row]:.17g} is above upper {high[row]:.17g}")
