@@ -374,7 +374,7 @@ def test_a_file_with_velocities_is_run_as_any(tmp_path) -> None:
     log = scene.run(0.2, period=0.02, progress=shares.append)
     assert len(log) == 10
     assert shares[-1] == pytest.approx(1.0)
-    assert scene.controller.robot.name == "numpy"
+    assert scene.robot.name == "numpy"
     done = CliRunner().invoke(app, ["run", str(tmp_path / "lift.py"), "--out", str(tmp_path)])
     assert done.exit_code == 0, done.output
     assert "50 ticks" in done.output
