@@ -1,4 +1,8 @@
-"""A trot: when which foot is lifted, where it is put down, and what the base does meanwhile."""
+"""A trot: when which foot is lifted, where it is put down, and what the base does meanwhile.
+
+A gait is no task: it has no rows. It stands here because it makes tasks and steers them, and what composes tasks is
+above `wbc`. Its own tasks are `Trot.base` and `Trot.swings`.
+"""
 
 from __future__ import annotations
 
