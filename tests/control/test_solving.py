@@ -108,6 +108,22 @@ def test_integers_and_views_are_numbers_too(which: str, later: bool) -> None:
         assert found.status == "optimal" and np.allclose(found.acceleration, expected, atol=1e-6), name
 
 
+@pytest.mark.parametrize("solver", [HierarchicalQP(), Plain()], ids=["compiled", "levels"])
+def test_weights_of_rows_and_of_tasks_multiply_each_on_its_own_and_together(solver: Solver) -> None:
+    def pull(weights: list[float] | None) -> wbc.Rows:
+        given = None if weights is None else np.array(weights)
+        return wbc.Rows.equal([1.0, 3.0], acceleration=np.array([0, 0]), weights=given)
+
+    still = Given("still", wbc.Rows.equal([0.0], acceleration=np.array([0])))  # of weight 1
+    for rows, weight in (([1.0, 3.0], 1.0), (None, 3.0), ([1.0, 3.0], 2.0), (None, 1.0)):
+        task = Given("pull", pull(rows))
+        task.weight = weight
+        ours, q = arm(task, still, solver=solver)
+        w = weight * np.array([1.0, 1.0] if rows is None else rows)
+        wanted = float(w @ [1.0, 3.0]) / (w.sum() + 1.0)
+        assert ours.step(q, np.zeros(7)).acceleration[0] == pytest.approx(wanted)
+
+
 @pytest.mark.parametrize("dtype", [np.int64, np.int32, np.uint8])
 def test_indices_of_any_integer_type_and_matrices_of_integers(dtype: type) -> None:
     for rows in (

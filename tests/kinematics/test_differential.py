@@ -328,8 +328,9 @@ def test_what_does_not_go_together_is_refused() -> None:
         DifferentialKinematics(robot, wbc.Stack(hand)).step(robot.model.nominal, t=np.nan)
     with pytest.raises(wbc.WbcError, match="q = 'home' is not an array of numbers"):
         DifferentialKinematics(robot, wbc.Stack(hand)).run("home", 1.0)  # type: ignore[arg-type]
-    with pytest.raises(wbc.WbcError, match="share = 0"):
-        tasks.VelocityLimits(share=0.0)
+    for share in (0.0, 1.1, -0.5):
+        with pytest.raises(wbc.WbcError, match=f"share = {share}"):
+            tasks.VelocityLimits(share=share)
     with pytest.raises(wbc.WbcError, match="no joint .joint_9."):
         DifferentialKinematics(robot, wbc.Stack(tasks.JointVelocity(joints=["joint_9"])))
 

@@ -30,6 +30,25 @@ def test_a_task_weighs_one_where_nothing_is_said() -> None:
         assert weight is None or weight.default == 1.0, kind
 
 
+@pytest.mark.parametrize(
+    ("kind", "usual"),
+    [
+        (tasks.EndEffectorVelocity, {"gain": 5.0}),
+        (tasks.CenterOfMassVelocity, {"gain": 5.0}),
+        (tasks.JointVelocity, {"gain": 1.0}),
+        (tasks.ContactVelocity, {"gain": 10.0}),
+        (tasks.CentroidalMomentum, {"gain": 5.0}),
+        (tasks.FrictionCones, {"sides": 4, "slow": 0.01}),
+        (tasks.VelocityLimits, {"margin": 0.0, "speed_scale": 1.0, "share": 0.5, "acceleration": None}),
+        (tasks.TorqueLimits, {"scale": 1.0, "rate": None}),
+    ],
+)
+def test_what_a_task_takes_where_nothing_is_said(kind: type, usual: dict) -> None:
+    """Users tune by these: a change of one belongs in the changelog."""
+    taken = inspect.signature(kind).parameters
+    assert {name: taken[name].default for name in usual} == usual
+
+
 def test_a_weight_is_a_finite_number_that_is_not_negative() -> None:
     task = Mine(weight=2)
     assert type(task.weight) is float
