@@ -38,7 +38,7 @@ def scene(
 ) -> Scene:
     """The humanoid and its plan from the time `begin` on, with pushes at the times `pushed` of the plan (s)."""
     robot = wbc.load("humanoid", backend)
-    feet = [wbc.SurfaceContact(foot, 0.6, corners) for foot, corners in robot.model.soles.items()]
+    feet = [wbc.SurfaceContact(foot, 0.6) for foot in robot.model.soles]
     com = tasks.CenterOfMass(gains=wbc.Gains([1.0, 1.0, 2.0]))
     trunk = tasks.EndEffectorAcceleration("torso", np.eye(3), wbc.Gains(2.0), axes="orientation", name="trunk")
     hand = tasks.EndEffectorAcceleration("right_hand", POINT, wbc.Gains(1.0), axes="position")

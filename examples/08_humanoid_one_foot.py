@@ -32,7 +32,7 @@ def scene(
 ) -> Scene:
     """The humanoid and its plan; it stands on one foot, with the other one up, for the time `hold` (s)."""
     robot = wbc.load("humanoid", backend)
-    feet = [wbc.SurfaceContact(foot, 0.6, corners) for foot, corners in robot.model.soles.items()]
+    feet = [wbc.SurfaceContact(foot, 0.6) for foot in robot.model.soles]
     com = tasks.CenterOfMass(gains=wbc.Gains(1.5))
     trunk = tasks.EndEffectorAcceleration("torso", np.eye(3), wbc.Gains(2.0), axes="orientation", name="torso")
     foot = tasks.EndEffectorAcceleration("right_foot", gains=wbc.Gains(3.0))

@@ -7,6 +7,8 @@ Equations: `EquationOfMotion`, `ContactMotion`, `EndEffectorAcceleration`, `Cart
 
 For velocities, without forces (`wbc.kinematics.DifferentialKinematics`): `EndEffectorVelocity`, `CenterOfMassVelocity`,
 `JointVelocity`, `ContactVelocity`, `VelocityMinimization`, and the inequalities `VelocityLimits`.
+
+`Trot` is no task but a gait: before each tick it sets the targets of tasks of its own, and opens and closes contacts.
 """
 
 from typing import TYPE_CHECKING

@@ -9,8 +9,7 @@ import numpy as np
 from tasks.axes import AXES, picked
 from wbc.arrays import Array, ArrayLike
 from wbc.dynamics import Dynamics
-from wbc.errors import WbcError, show
-from wbc.tasking.gains import Gains
+from wbc.tasking.gains import Gains, rate_gain
 from wbc.tasking.rows import Rows
 from wbc.tasking.target import Aimed, Moving, Target
 from wbc.tasking.tick import Tick
@@ -121,9 +120,7 @@ class CentroidalMomentum(Aimed):
         words = {"linear": AXES[:3], "angular": AXES[3:]}
         self.axes = picked(axes, self.name, words=words)
         self._picked = [AXES.index(axis) for axis in self.axes]
-        self.gain = np.array(gain, dtype=float)
-        if self.gain.shape not in ((), (len(self.axes),)) or not ((self.gain >= 0) & (self.gain < np.inf)).all():
-            raise WbcError(f"{self.name}: gain = {show(gain)} must be finite, zero or more, a number or one an axis")
+        self.gain = rate_gain(gain, self.name, len(self.axes))
         self._target = Target(target, ((6,),), 6, rate, None, self.name)
 
     @property

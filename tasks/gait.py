@@ -1,4 +1,8 @@
-"""A trot: when which foot is lifted, where it is put down, and what the base does meanwhile."""
+"""A trot: when which foot is lifted, where it is put down, and what the base does meanwhile.
+
+A gait is no task: it has no rows. It stands here because it makes tasks and steers them, and what composes tasks is
+above `wbc`. Its own tasks are `Trot.base` and `Trot.swings`.
+"""
 
 from __future__ import annotations
 
@@ -103,7 +107,7 @@ class Trot:
         even = tuple(foot for foot, place in self._hips.items() if place[0] * place[1] > 0)
         self._pairs = even, tuple(foot for foot in feet if foot not in even)
         self._command: Array = np.zeros(3)
-        self.command = numbers(command, "command")
+        self.command = command
         self.base = EndEffectorAcceleration(base, None, base_gains or Gains([0.9, 0.9, 2.0, 2.0, 2.0, 1.0]))
         self.swings = tuple(
             EndEffectorAcceleration(
@@ -135,7 +139,7 @@ class Trot:
 
     @command.setter
     def command(self, command: ArrayLike) -> None:
-        given = np.array(command, dtype=float)
+        given = numbers(command, "command")
         if given.shape != (3,) or not np.isfinite(given).all():
             raise WbcError(f"command must be three finite numbers: forward, left, yaw rate; not {show(command)}")
         given.flags.writeable = False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterable, Mapping
 
 import numpy as np
@@ -21,14 +22,11 @@ from wbc.tasking.tick import Tick
 class OnJoints(Aimed):
     """A task on joints with one coordinate: all that a motor drives, or those that are named."""
 
-    def __init__(
-        self, joints: Iterable[str] | None, name: str, weight: float, tolerance: ArrayLike | None, gains: Gains
-    ) -> None:
+    def __init__(self, joints: Iterable[str] | None, name: str, weight: float, tolerance: ArrayLike | None) -> None:
         super().__init__(name, weight, tolerance)
         if isinstance(joints, str):
             raise WbcError(f"{name}: joints is a list of names, not the text {joints!r}")
         self.joints = None if joints is None else tuple(joints)
-        self.gains = gains
         self._found_for: object = None
 
     def _find(self, robot: Dynamics) -> None:
@@ -48,9 +46,13 @@ class OnJoints(Aimed):
         self._names = [joint.name for joint in chosen]
         self._v: IntArray = np.array([model.v_index[name] for name in self._names], dtype=np.intp)
         self._q: IntArray = np.array([model.q_index[name] for name in self._names], dtype=np.intp)
-        self.gains.check(len(chosen), self.name)
+        self._check_gains(len(chosen))
         self._found_for = model
         self._target.fit(((len(chosen),),), len(chosen))
+
+    @abstractmethod
+    def _check_gains(self, count: int) -> None:
+        """Raises a `WbcError` where gains by joint are for another number of joints."""
 
     def check(self, robot: Dynamics, contacts: Mapping[str, Contact]) -> None:
         """See `Task`."""
@@ -103,8 +105,12 @@ class JointAcceleration(OnJoints):
         tolerance: ArrayLike | None = None,
     ) -> None:
         name = "posture" if name is None else name
-        super().__init__(joints, name, weight, tolerance, Gains.of(gains, Gains(2.0), name))
+        super().__init__(joints, name, weight, tolerance)
+        self.gains = Gains.of(gains, Gains(2.0), name)
         self._target = Target(target, None, velocity=velocity, acceleration=acceleration, whose=self.name)
+
+    def _check_gains(self, count: int) -> None:
+        self.gains.check(count, self.name)
 
     def rows(self, robot: Dynamics, tick: Tick) -> Rows:
         """See `Task`; a row a joint."""

@@ -1,4 +1,7 @@
-"""What a user composes into a stack of velocities, for `wbc.kinematics.DifferentialKinematics`."""
+"""What a user composes into a stack of velocities, for `wbc.kinematics.DifferentialKinematics`.
+
+Each task with an error has a `gain`, k of v = k e in 1/s: an attribute that may be set while it runs.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,7 @@ from wbc.arrays import Array, ArrayLike
 from wbc.dynamics import Dynamics
 from wbc.errors import number
 from wbc.model.names import velocity_names
-from wbc.tasking.gains import Gains
+from wbc.tasking.gains import rate_gain
 from wbc.tasking.rows import Rows
 from wbc.tasking.target import Moving, Target
 from wbc.tasking.task import Task
@@ -63,14 +66,13 @@ class EndEffectorVelocity(OnFrame):
     ) -> None:
         name = str(frame) if name is None else name
         super().__init__(frame, target, axes, axes_in, offset, relative_to, velocity, None, name, weight, tolerance)
-        self._gain = Gains(kp=gain, kd=0.0)
-        self._gain.check(len(self.axes), name)
+        self.gain = rate_gain(gain, self.name, len(self.axes))
 
     def rows(self, robot: Dynamics, tick: Tick) -> Rows:
         """See `Task`; a row an axis."""
         seen = motion(robot, self.frame, self._offset, self.relative_to, moving=False)
         error, velocity, _ = self._deviation(seen, tick.time)
-        wanted = self._turned(seen, velocity) + self._gain.kp * self._turned(seen, error)
+        wanted = self._turned(seen, velocity) + self.gain * self._turned(seen, error)
         return Rows.equal(wanted, velocity=self._turned(seen, seen.jacobian))
 
 
@@ -103,14 +105,13 @@ class CenterOfMassVelocity(OnCenterOfMass):
         tolerance: ArrayLike | None = None,
     ) -> None:
         super().__init__(target, axes, velocity, None, name, weight, tolerance)
-        self._gain = Gains(kp=gain, kd=0.0)
-        self._gain.check(len(self.axes), self.name)
+        self.gain = rate_gain(gain, self.name, len(self.axes))
 
     def rows(self, robot: Dynamics, tick: Tick) -> Rows:
         """See `Task`; a row an axis."""
         wanted, velocity, _ = self._target.at(tick.time, robot.com)
         at = self._picked
-        b = velocity[at] + self._gain.kp * (wanted - robot.com)[at]
+        b = velocity[at] + self.gain * (wanted - robot.com)[at]
         return Rows.equal(b, velocity=robot.com_jacobian[at])
 
 
@@ -143,15 +144,19 @@ class JointVelocity(OnJoints):
         weight: float = 1.0,
         tolerance: ArrayLike | None = None,
     ) -> None:
-        super().__init__(joints, "posture" if name is None else name, weight, tolerance, Gains(kp=gain, kd=0.0))
+        super().__init__(joints, "posture" if name is None else name, weight, tolerance)
+        self.gain = rate_gain(gain, self.name)
         self._target = Target(target, None, velocity=velocity, whose=self.name)
+
+    def _check_gains(self, count: int) -> None:
+        rate_gain(self.gain, self.name, count)
 
     def rows(self, robot: Dynamics, tick: Tick) -> Rows:
         """See `Task`; a row a joint."""
         self._find(robot)
         q = robot.q[self._q]
         wanted, rate, _ = self._target.at(tick.time, q)
-        return Rows.equal(rate + self.gains.kp * (wanted - q), velocity=self._v)
+        return Rows.equal(rate + self.gain * (wanted - q), velocity=self._v)
 
 
 class ContactVelocity(Task):
@@ -168,9 +173,9 @@ class ContactVelocity(Task):
     kinematic = True
     holds_contacts = True
 
-    def __init__(self, gain: float = 10.0, name: str | None = None, weight: float = 1.0) -> None:
+    def __init__(self, gain: ArrayLike = 10.0, name: str | None = None, weight: float = 1.0) -> None:
         super().__init__("contact velocity" if name is None else name, weight)
-        self.gain = number(gain, f"{self.name}: gain")
+        self.gain = rate_gain(gain, self.name, 1)
 
     def rows(self, robot: Dynamics, tick: Tick) -> Rows:
         """See `Task`; three rows a point, six a sole, in the order of the contacts."""

@@ -30,11 +30,20 @@ else:  # numpy.typing takes a twentieth of the time that importing wbc takes
     ArrayLike = object
 
 
-def numbers(values: object, what: str) -> Array:
-    """A copy as an array of numbers; raises a `WbcError` that names what it is, where it is none."""
+def numbers(values: object, what: str, *, copy: bool = True) -> Array:
+    """An array of numbers: the one place where what a user handed over becomes one.
+
+    Args:
+        values: whatever was given.
+        what: it is, as it begins the error.
+        copy: False: not a copy, where it is an array of numbers already.
+
+    Raises:
+        WbcError: it is no array of numbers.
+    """
     try:
-        return np.array(values, dtype=float)
-    except (TypeError, ValueError):
+        return np.array(values, dtype=float) if copy else np.asarray(values, dtype=float)
+    except (TypeError, ValueError, OverflowError):
         raise WbcError(f"{what} = {show(values)} is not an array of numbers") from None
 
 

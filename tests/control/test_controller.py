@@ -388,6 +388,24 @@ def test_normal_forces_are_those_of_their_own_tick() -> None:
         assert np.isclose(solution.normal_forces[name], force[2])
 
 
+def test_forces_at_corners_are_those_of_their_own_tick() -> None:
+    """They are put together to a wrench with the soles as they stood then."""
+    robot = wbc.load("humanoid", "numpy")
+    feet = [wbc.SurfaceContact(foot, forces="corners") for foot in robot.model.feet]
+    limits = tasks.TorqueLimits() + tasks.FrictionCones() + tasks.ContactMotion()
+    ours = controller(
+        robot, wbc.Stack(tasks.EquationOfMotion() / limits / tasks.JointAcceleration(), feet), "nullspace"
+    )
+    rng = np.random.default_rng(0)
+    q, v = moving_state(robot, rng, 0.1, 0.3)
+    at_once = ours.step(q, v, 0.0).forces
+    ours.reset()
+    later = ours.step(q, v, 0.0)
+    ours.step(*moving_state(robot, rng, 0.5, 0.3), 1e-3)  # the soles turn
+    for name, wrench in later.forces.items():
+        assert np.abs(wrench[3:]).max() > 0.1 and np.allclose(wrench, at_once[name], atol=1e-6)
+
+
 def test_costs_are_those_of_the_weights_of_their_own_tick() -> None:
     ours, _ = standing("quadruped", "numpy")
     q, v = moving_state(ours.robot, np.random.default_rng(0), 0.1, 0.2)

@@ -97,3 +97,40 @@ def test_rows_are_called_by_joints_and_axes() -> None:
     forces, moves = (stack[name].row_names(robot, tick) for name in ("least force", "least acceleration"))
     assert len(forces) == tick.nf and forces[4] == "y at corner 1 of left_foot"
     assert len(moves) == robot.nv and moves[2] == "z of base" and moves[6] == robot.joint_names[0]
+
+
+def torn(*levels: dict[str, tuple[int, float]], solver: str = "hierarchical-qp") -> str:
+    """An arm's explanation; of each level by name a joint and the acceleration that it should have, rad/s²."""
+    robot = wbc.load("arm", "numpy")
+    given = [
+        [
+            tasks.Rows(wbc.Rows.equal([goal], acceleration=np.array([joint])), name)
+            for name, (joint, goal) in level.items()
+        ]
+        for level in levels
+    ]
+    stack = wbc.Stack([[tasks.EquationOfMotion()], *given, [tasks.AccelerationMinimization()]])
+    return controller(robot, stack, solver).step(np.zeros(7), np.zeros(7)).explain()
+
+
+def test_tasks_of_one_level_that_pull_against_each_other_are_named_to_each_other_alone() -> None:
+    text = torn({"one": (0, 1.0), "other": (0, 3.0), "met": (1, 1.0)}, {"below": (0, 9.0)})
+    assert blamed(text, "one") == "other" and blamed(text, "other") == "one"
+    assert blamed(text, "below") == "one, other"
+    assert "met: met" in text
+
+
+def test_a_task_beside_is_not_blamed_for_what_is_held_from_above() -> None:
+    text = torn({"above": (0, 0.0)}, {"one": (0, 1.0), "beside": (0, 2.0)})
+    assert blamed(text, "one") == blamed(text, "beside") == "above"
+
+
+def test_limits_of_the_same_level_or_below_are_not_above() -> None:
+    """Only what stands above holds: bounds on the level of a task, or below it, give way to it."""
+    robot = wbc.load("arm", "numpy")
+    bound = tasks.Rows(wbc.Rows.between([-1.0], [0.5], acceleration=np.array([0])), "bound")
+    goal = tasks.Rows(wbc.Rows.equal([2.0], acceleration=np.array([0])), "goal")
+    for levels, words in (([[bound], [goal]], "bound (row 0)"), ([[bound, goal]], "bound")):
+        stack = wbc.Stack([[tasks.EquationOfMotion()], *levels, [tasks.AccelerationMinimization()]])
+        text = controller(robot, stack, "hierarchical-qp").step(np.zeros(7), np.zeros(7)).explain()
+        assert blamed(text, "goal") == words

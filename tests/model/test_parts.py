@@ -16,7 +16,7 @@ MIRROR = np.diag([1.0, 1.0, -1.0, 1.0])
         (lambda: Body("b", -1.0), "body 'b': its mass is -1.0 kg"),
         (lambda: Body("b", np.nan), "body 'b': its mass is nan kg"),
         (lambda: Body("b", 1.0, [1, 2]), r"body 'b': its com must be finite numbers of shape \(3,\), not \[1, 2\]"),
-        (lambda: Body("b", 1.0, "here"), "body 'b': its com is not an array of numbers: 'here'"),
+        (lambda: Body("b", 1.0, "here"), "body 'b': its com = 'here' is not an array of numbers"),
         (lambda: Body("b", 1.0, np.zeros(3), np.ones(3)), r"body 'b': its inertia must be .* of shape \(3, 3\)"),
         (lambda: Body("b", 1.0, np.zeros(3), np.triu(np.ones((3, 3)))), "body 'b': its inertia .* is not symmetric"),
         (lambda: Joint("j", "hinge", "world", "b"), "joint 'j': no joint type 'hinge'"),

@@ -597,3 +597,24 @@ def elapsed():
         assert time.process_time() - start < seconds
 
     return within
+
+
+def test_a_joint_has_no_damping_and_no_friction_where_none_is_given():
+    for text, found in (
+        ('<dynamics friction="0.25"/>', (0.0, 0.25)),
+        ('<dynamics damping="0.5"/>', (0.5, 0.0)),
+        ("<dynamics/>", (0.0, 0.0)),
+        ("", (0.0, 0.0)),
+    ):
+        shoulder = read_urdf(moved(f"{LIMIT}{text}")).joints["shoulder"]
+        assert (shoulder.damping, shoulder.friction) == found
+
+
+def test_a_thin_plate_is_a_body_and_what_is_flatter_is_none():
+    """The greatest moment may be the sum of the other two, and a thousandth more, as files round."""
+    for izz in ("0.2", "0.20019"):
+        assert read_urdf(heavy(izz=izz)).bodies["upper"].inertia[2, 2] == float(izz)
+    assert read_urdf(heavy(ixx="0.05", izz="0.15")).bodies["upper"].inertia[0, 0] == 0.05
+    for wrong in ({"izz": "0.20021"}, {"ixx": "0.05", "izz": "0.1502"}):
+        with pytest.raises(wbc.WbcError, match="triangle inequality"):
+            read_urdf(heavy(**wrong))

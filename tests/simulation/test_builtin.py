@@ -441,6 +441,25 @@ def test_sensors_share_the_forces_of_their_part_by_nearness():
         sim.measure(["frnt"])
 
 
+def test_sensors_find_points_that_are_offset_in_a_turned_frame():
+    """A quarter turn about z: what is at x in the frame is at y in the body."""
+    robot = wbc.load(brick())
+    turned = np.eye(4)
+    turned[:3, :3] = [[0, -1, 0], [1, 0, 0], [0, 0, 1]]
+    robot.add_frame("turned", "brick", turned)
+    robot.add_frame("left", "brick", (0.0, 0.1, 0.0))
+    robot.add_frame("right", "brick", (0.0, -0.1, 0.0))
+    sim = Simulator(robot, contacts=[("turned", [(y, -x, z) for x, y, z in CORNERS])])
+    sim.measure(["left", "right"])
+    sim.reset([0.0, 0.0, 0.05, 1.0, 0.0, 0.0, 0.0])
+    sim.push("brick", [0.0, 0.0, 0.0, -0.5, 0.0, 0.0])  # it leans to its left
+    for _ in range(5):
+        sim.step()
+    forces = sim.contact_forces
+    assert forces["left"][2] - forces["right"][2] == pytest.approx(0.5 / 0.1)
+    assert forces["left"][2] + forces["right"][2] == pytest.approx(2.0 * 9.81)
+
+
 # --- the interface -------------------------------------------------------------------------------------------------
 
 

@@ -241,3 +241,22 @@ def test_an_ik_target_is_followed() -> None:
     wanted = np.array([wave(t)[0][2, 3] for t in log.time])
     assert np.abs(log.q[:, 2] - wanted).max() < 4e-3
     assert log.ended == "finished"
+
+
+@pytest.mark.parametrize("name", ["quadruped", "humanoid"])
+def test_a_robot_touches_the_floor_and_never_itself(name: str) -> None:
+    """Neighbouring parts overlap by design, and legs may cross."""
+    robot, rng = wbc.load(name, "numpy"), np.random.default_rng(0)
+    plant = MujocoSimulator(robot)
+    model, data = plant.mj_model, plant.mj_data
+    for height, touches in ((5.0, False), (0.0, True)):
+        seen = 0
+        for _ in range(30):
+            q = robot.random(rng)
+            q[:3] = 0.0, 0.0, height
+            plant.reset(q)
+            mujoco.mj_forward(model, data)
+            seen += data.ncon
+            for contact in data.contact[: data.ncon]:
+                assert "floor" in (model.geom(contact.geom1).name, model.geom(contact.geom2).name)
+        assert bool(seen) == touches

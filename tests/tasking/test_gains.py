@@ -28,6 +28,12 @@ def test_gains_by_axis_and_by_value() -> None:
     assert repr(Gains(kp=4.0, kd=[1.0, 2.0])) == "Gains(kp=4.0, kd=[1.0, 2.0])"
 
 
+def test_what_is_printed_tells_hertz_from_kp() -> None:
+    assert repr(Gains(3.0)) == "<Gains of 3 Hz: kp = 355.3 1/s², kd = 37.7 1/s>"
+    assert repr(Gains(kp=3.0, kd=1.0)) == "Gains(kp=3.0, kd=1.0)"
+    assert repr(Gains([1.0, 2.0], 0.5)) == "<Gains of [1, 2] Hz: kp = [39.48, 157.9] 1/s², kd = [6.283, 12.57] 1/s>"
+
+
 @pytest.mark.parametrize(
     ("options", "words"),
     [
@@ -39,7 +45,7 @@ def test_gains_by_axis_and_by_value() -> None:
         ({"frequency_hz": [1.0, 1e200]}, "is too high"),
         ({"frequency_hz": 1.0, "damping_ratio": -1.0}, "damping_ratio"),
         ({"kp": np.nan}, "kp = nan"),
-        ({"kp": "stiff"}, "'stiff' is not a number"),
+        ({"kp": "stiff"}, "kp = 'stiff' is not an array of numbers"),
         ({"kp": np.ones((2, 2))}, "a number or one an axis"),
         ({"kp": 1.0, "kd": np.inf}, "kd = inf"),
     ],

@@ -208,3 +208,19 @@ def test_bad_impedances_are_named() -> None:
             tasks.CartesianImpedance("tool", stiffness, 1.0)
     with pytest.raises(wbc.WbcError, match="inertia"):
         tasks.CartesianImpedance("tool", 1.0, 1.0, inertia=0.0)
+
+
+def test_an_impedance_may_have_no_stiffness_and_no_damping_but_not_no_inertia() -> None:
+    """A frame that only damps, and one that is left alone: K = 0 and D = 0 are springs and dampers too."""
+    robot = wbc.load("arm", "numpy")
+    robot.update(robot.model.nominal, np.full(7, 0.3))
+    tick = wbc.Tick(robot)
+    away = robot.pose("tool").copy()
+    away[:3, 3] += 0.1
+    free = tasks.CartesianImpedance("tool", 0.0, 0.0, away).matrices(robot, tick)[1]
+    assert np.allclose(free, -robot.jacobian_bias("tool"))
+    damped = tasks.CartesianImpedance("tool", np.zeros(6), 5.0, away, inertia=2.0).matrices(robot, tick)[1]
+    assert np.allclose(damped - free, -2.5 * robot.twist("tool"))
+    for inertia in (0.0, np.zeros(6), np.diag([1.0, 1.0, 1.0, 1.0, 1.0, 0.0])):
+        with pytest.raises(wbc.WbcError, match="impedance of tool: inertia must be symmetric and not negative"):
+            tasks.CartesianImpedance("tool", 1.0, 1.0, inertia=inertia)

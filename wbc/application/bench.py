@@ -64,9 +64,8 @@ def standing(name: str, backend: str, solver: str) -> tuple[Controller, Array]:
         The controller, and the configuration, shape (nq,).
     """
     robot = wbc.load(name, backend)  # type: ignore[arg-type]  # a wrong name is told
-    soles = robot.model.soles
     feet: list[wbc.Contact] = [
-        wbc.SurfaceContact(foot, 0.6, soles[foot]) if foot in soles else wbc.PointContact(foot, 0.6)
+        wbc.SurfaceContact(foot, 0.6) if foot in robot.model.soles else wbc.PointContact(foot, 0.6)
         for foot in robot.model.feet
     ]
     held = "base" if robot.model.floating else next(iter(robot.model.hands), robot.frames[-1])

@@ -17,7 +17,7 @@ from wbc.errors import WbcError, WbcWarning
 from wbc.model import Model, packaged_robots
 
 if TYPE_CHECKING:
-    from wbc.simulation import Scene
+    from wbc.simulation import Runnable
 
 INTERRUPTED = 130
 """Exit code after Ctrl-C, as shells have it."""
@@ -311,7 +311,7 @@ def compare(
     from wbc import application
     from wbc.solvers import solver_names
 
-    def make(solver: str) -> Scene:
+    def make(solver: str) -> Runnable:
         return application.load_scene(what, backend, solver, simulator)
 
     try:
@@ -365,7 +365,7 @@ def _run(what: str, simulator: str, solver: str, backend: str, out: Path, **opti
     """Runs a scene, and ends with the exit code that says how it went."""
     from wbc.application import load_scene, scene_file, session
 
-    def make(name: str) -> Scene:
+    def make(name: str) -> Runnable:
         return load_scene(what, name, solver, simulator)
 
     try:

@@ -12,6 +12,7 @@ import numpy as np
 from wbc.control.solution import Solution
 from wbc.errors import WbcError, WbcWarning
 from wbc.simulation.log import Log
+from wbc.simulation.runnable import Runnable
 from wbc.simulation.scene import Scene
 
 
@@ -61,7 +62,7 @@ class Comparison:
 
 
 def compare(
-    make: Callable[[str], Scene], solvers: Sequence[str], duration: float | None = None
+    make: Callable[[str], Runnable], solvers: Sequence[str], duration: float | None = None
 ) -> tuple[Log, list[Comparison]]:
     """Runs a scene with the first solver, and shows its states to the others and to what the scene has beside.
 
@@ -70,14 +71,10 @@ def compare(
         solvers: names; the first one runs.
         duration: s; None: what the scene takes.
     """
-    if not hasattr(make(solvers[0]), "plant"):
-        raise WbcError(
-            "this scene moves a robot by velocities: there are no torques to compare; run it with each solver"
-        )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", WbcWarning)  # of inequalities that are ignored: what is broken is counted
-        found = [Comparison(solver, make(solver)) for solver in solvers]
-        scene = make(solvers[0])
+        scene = _with_torques(make(solvers[0]))
+        found = [Comparison(solver, _with_torques(make(solver))) for solver in solvers]
         found += [Comparison(name, replace(scene, controller=other)) for name, other in scene.beside.items()]
 
     def judge(now: float, solution: Solution) -> bool:
@@ -88,7 +85,16 @@ def compare(
     return scene.run(duration, until=judge), found
 
 
-def other_backends(scene: Scene, make: Callable[[str], Scene]) -> list[Comparison]:
+def _with_torques(scene: Runnable) -> Scene:
+    """The same, which is a controller on a plant."""
+    if not isinstance(scene, Scene):
+        raise WbcError(
+            "this scene moves a robot by velocities: there are no torques to compare; run it with each solver"
+        )
+    return scene
+
+
+def other_backends(scene: Scene, make: Callable[[str], Runnable]) -> list[Comparison]:
     """The same controller on numpy and Pinocchio, where it does not have them and they are installed.
 
     Args:
@@ -96,4 +102,4 @@ def other_backends(scene: Scene, make: Callable[[str], Scene]) -> list[Compariso
         make: gives the scene for a backend.
     """
     installed = ["numpy", *(["pinocchio"] if importlib.util.find_spec("pinocchio") else [])]
-    return [Comparison(f"on {name}", make(name)) for name in installed if name != scene.controller.robot.name]
+    return [Comparison(f"on {name}", _with_torques(make(name))) for name in installed if name != scene.robot.name]

@@ -9,7 +9,7 @@ import numpy as np
 
 from wbc.errors import WbcError
 from wbc.simulation.log import Log
-from wbc.simulation.scene import Scene
+from wbc.simulation.runnable import Runnable
 
 try:
     from matplotlib.figure import Figure
@@ -22,7 +22,7 @@ SNAPSHOTS = 6
 """Pictures of the robot above the plots."""
 
 
-def draw_log(log: Log, path: Path, scene: Scene | None = None) -> None:
+def draw_log(log: Log, path: Path, scene: Runnable | None = None) -> None:
     """Draws base, torques, contact forces and tick times of a run into a picture.
 
     Args:
@@ -32,7 +32,7 @@ def draw_log(log: Log, path: Path, scene: Scene | None = None) -> None:
     """
     figure = Figure(figsize=(13, 8), layout="constrained")
     plots: Any = figure
-    if scene is not None and len(log) and scene.controller.robot.model.shapes:
+    if scene is not None and len(log) and scene.robot.model.shapes:
         figure.set_size_inches(13, 10)
         halves: Any = figure.subfigures(2, 1, height_ratios=(1, 3.4))
         plots = halves[1]
@@ -72,11 +72,11 @@ def draw_log(log: Log, path: Path, scene: Scene | None = None) -> None:
         raise WbcError(f"can't draw into {str(path)!r}: {error}") from None
 
 
-def _draw_snapshots(figure: Any, log: Log, scene: Scene) -> None:  # noqa: ANN401  of matplotlib
+def _draw_snapshots(figure: Any, log: Log, scene: Runnable) -> None:  # noqa: ANN401  of matplotlib
     """The robot at moments of the run, side by side."""
     for number, tick in enumerate(np.linspace(0, len(log) - 1, SNAPSHOTS).astype(int)):
         axes = figure.add_axes((number / SNAPSHOTS, 0.0, 1.0 / SNAPSHOTS, 0.86), projection="3d")
-        draw(axes, scene.controller.robot, log.q[tick])
+        draw(axes, scene.robot, log.q[tick])
         axes.view_init(elev=16, azim=-52)
         words = next((words for start, words in reversed(scene.phases) if log.time[tick] >= start), "")
         figure.text((number + 0.5) / SNAPSHOTS, 0.9, f"{log.time[tick]:.1f} s  {words}", ha="center", fontsize=10)

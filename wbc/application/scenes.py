@@ -9,7 +9,7 @@ from types import ModuleType
 
 from wbc.application.demonstration import demo
 from wbc.errors import WbcError, show, unknown_name
-from wbc.simulation.scene import Scene
+from wbc.simulation.runnable import Runnable
 
 CHECKOUT = Path(__file__).parents[2]
 """The folder of the repository, where the package is not installed without it."""
@@ -26,8 +26,8 @@ def default_simulator() -> str:
     return "mujoco" if importlib.util.find_spec("mujoco") else "builtin"
 
 
-def load_scene(what: str, backend: str = "auto", solver: str = "hierarchical-qp", simulator: str = "") -> Scene:
-    """The scene of an example or a file: what its function `scene(backend=, solver=, simulator=)` makes.
+def load_scene(what: str, backend: str = "auto", solver: str = "hierarchical-qp", simulator: str = "") -> Runnable:
+    """What `wbc run` runs: what the function `scene(backend=, solver=, simulator=)` of an example or a file makes.
 
     Args:
         what: "demo", the name or number of an example, or the path of a Python file.
@@ -49,7 +49,7 @@ def load_scene(what: str, backend: str = "auto", solver: str = "hierarchical-qp"
     given = {"backend": backend, "solver": solver, "simulator": simulator}
     taken = inspect.signature(make).parameters
     found = make(**{name: value for name, value in given.items() if name in taken})
-    if not isinstance(found, Scene):
+    if not isinstance(found, Runnable):
         raise WbcError(f"scene() of {path} made {show(found)}, not a wbc.simulation.Scene")
     return found
 

@@ -15,6 +15,7 @@ from wbc.application.terminal import progress, tell, tell_problem
 from wbc.control.solution import Solution
 from wbc.errors import WbcError, WbcWarning
 from wbc.simulation.log import Log
+from wbc.simulation.runnable import Runnable
 from wbc.simulation.scene import Scene
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def run(
-    make: Callable[[str], Scene],
+    make: Callable[[str], Runnable],
     name: str,
     backend: str,
     out: Path,
@@ -55,9 +56,9 @@ def run(
         tell_problem(warning.message)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", WbcWarning)  # they are the same
-        others = other_backends(scene, make) if beside and hasattr(scene, "plant") else []
+        others = other_backends(scene, make) if beside and isinstance(scene, Scene) else []
     for other in others:
-        other.scene.controller.period = scene.controller.period if period is None else period
+        other.scene.controller.period = scene.period if period is None else period
     try:
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -78,7 +79,7 @@ def run(
 
         log = scene.run(duration, period, out / f"{name}.log", until=after)
     figures = scene.figures(log) if scene.figures is not None and len(log) else None
-    tell(reports.run(log, figures), "", reports.ticks(log, f"on {scene.controller.robot.name}", others), "")
+    tell(reports.run(log, figures), "", reports.ticks(log, f"on {scene.robot.name}", others), "")
     if pace is not None:
         tell(
             f"real time: {pace.simulated:.2f} s took {pace.taken:.2f} s, {100 * pace.late:.1f} % of the ticks were late"
@@ -90,7 +91,7 @@ def run(
     return log
 
 
-def draw(log: Log, path: Path, scene: Scene | None = None) -> bool:
+def draw(log: Log, path: Path, scene: Runnable | None = None) -> bool:
     """Writes the plots of a log, where matplotlib is there, and tells; whether they are written.
 
     Args:
@@ -109,9 +110,11 @@ def draw(log: Log, path: Path, scene: Scene | None = None) -> bool:
     return True
 
 
-def _open_viewer(scene: Scene, held: contextlib.ExitStack) -> Viewer | None:
+def _open_viewer(scene: Runnable, held: contextlib.ExitStack) -> Viewer | None:
     """MuJoCo's viewer on what is run; where there can be none, a line that says so."""
     try:
+        if not isinstance(scene, Scene):
+            raise WbcError("no viewer: it shows a plant, and this scene has none; a picture and a video it can have")
         from wbc.application.viewer import Viewer
 
         return held.enter_context(Viewer(scene.plant))
@@ -120,7 +123,7 @@ def _open_viewer(scene: Scene, held: contextlib.ExitStack) -> Viewer | None:
         return None
 
 
-def _film(scene: Scene, log: Log, path: Path) -> None:
+def _film(scene: Runnable, log: Log, path: Path) -> None:
     """Writes the video of a run, where it can be made; else a line that says why it can't."""
     try:
         from wbc.application.video import write_video

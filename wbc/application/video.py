@@ -11,8 +11,10 @@ from scipy.ndimage import uniform_filter1d
 
 from wbc.arrays import Array, IntArray
 from wbc.errors import WbcError
+from wbc.model.model import Model
 from wbc.simulation.log import Log
 from wbc.simulation.plant import Plant
+from wbc.simulation.runnable import Runnable
 from wbc.simulation.scene import Scene
 
 try:
@@ -37,7 +39,7 @@ WIDTH = 0.012
 
 
 def write_video(
-    scene: Scene, log: Log, path: Path, progress: Callable[[float], None] | None = None, size: tuple[int, int] = SIZE
+    scene: Runnable, log: Log, path: Path, progress: Callable[[float], None] | None = None, size: tuple[int, int] = SIZE
 ) -> None:
     """Writes the GIF of a run.
 
@@ -54,10 +56,11 @@ def write_video(
         raise WbcError("no video: the run has no ticks")
     period = float(np.median(np.diff(log.time))) if len(log) > 1 else 1.0
     ticks = np.arange(0, len(log), max(1, round(PAUSE / period)))
-    robot = scene.controller.robot.copy()
+    robot = scene.robot.copy()
     scale = ARROW / (9.81 * robot.mass)
     frames = []
-    with Renderer(mujoco_model(scene.plant), *size) as renderer:
+    model = mujoco_model(scene.plant if isinstance(scene, Scene) else robot.model)
+    with Renderer(model, *size) as renderer:
         aim = _aim(renderer, log, ticks, period)
         for number, tick in enumerate(ticks):
             robot.update(log.true_q[tick], log.true_v[tick])
@@ -79,18 +82,18 @@ def write_video(
     _write_gif(frames, path)
 
 
-def mujoco_model(plant: Plant) -> Any:  # noqa: ANN401  a mujoco.MjModel
+def mujoco_model(plant: Plant | Model) -> Any:  # noqa: ANN401  a mujoco.MjModel
     """MuJoCo's model of a plant: its own, or one made to look at it.
 
     Args:
-        plant: any.
+        plant: any, or the model of a robot that has none.
     """
-    own = inner_plant(plant)
+    own = plant if isinstance(plant, Model) else inner_plant(plant)
     if hasattr(own, "mj_model"):
         return own.mj_model
     from wbc.simulation.mujoco import MujocoSimulator
 
-    return MujocoSimulator(own.model).mj_model
+    return MujocoSimulator(own if isinstance(own, Model) else own.model).mj_model
 
 
 def inner_plant(plant: Plant) -> Plant:

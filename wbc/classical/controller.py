@@ -9,7 +9,7 @@ from time import perf_counter
 
 import numpy as np
 
-from wbc.arrays import Array, ArrayLike
+from wbc.arrays import Array, ArrayLike, numbers
 from wbc.classical.task_space import TaskSpace
 from wbc.contacts import Contact, as_contacts
 from wbc.control.certificate import contact_margins
@@ -174,7 +174,7 @@ class ClassicalController(ABC):
         """What the law asks for, and what it is expected to bring about."""
         robot, x = self.robot, np.zeros(tick.n)
         try:
-            torque = np.array(self.law(robot, tick), dtype=float)
+            torque = numbers(self.law(robot, tick), f"what {type(self).__name__}.law gave")
             if torque.shape != (robot.na,):
                 raise WbcError(f"{type(self).__name__}.law must give {robot.na} torques, not {show(torque)}")
             if not np.isfinite(torque).all():

@@ -27,10 +27,13 @@ class Contact(ABC):
         name: of the contact; None: that of the frame.
     """
 
-    size: int
-    """Number of force variables."""
     rows: int
     """Number of motions that are held still."""
+
+    @property
+    @abstractmethod
+    def size(self) -> int:
+        """Number of force variables."""
 
     def __init__(
         self,
@@ -56,6 +59,13 @@ class Contact(ABC):
             raise WbcError(f"contact {self.name!r}: normal = {show(normal)} must be a direction, three numbers")
         self.normal: Array = direction / np.linalg.norm(direction)
         self.normal.flags.writeable = False
+
+    def fit(self, robot: Dynamics) -> None:  # noqa: B027  most contacts were given all they need
+        """Takes from the robot's model what was not given. Controllers, ticks and simulators call it.
+
+        Args:
+            robot: in any state.
+        """
 
     @abstractmethod
     def motion(self, robot: Dynamics) -> tuple[Array, Array]:

@@ -11,7 +11,7 @@ from wbc.arrays import Array, ArrayLike, numbers
 from wbc.contacts.cone import force_cone, wrench_cone
 from wbc.contacts.contact import Contact
 from wbc.dynamics.base import Dynamics
-from wbc.errors import WbcError, show
+from wbc.errors import WbcError, show, unknown_name
 from wbc.geometry import so3
 from wbc.geometry.pose_error import pose_errors
 
@@ -25,18 +25,19 @@ class SurfaceContact(Contact):
     Args:
         frame: of the robot, on the sole.
         friction: coefficient of Coulomb friction.
-        corners: of the sole in the frame, m, shape (n, 2) or (n, 3), n ≥ 3.
+        corners: of the sole in the frame, m, shape (n, 2) or (n, 3), n ≥ 3; None: those that the robot's model declares
+            for the frame, as soon as a controller or a tick is made with both.
         forces: "wrench": the variables are force and torque at the frame's origin (6); "corners": a force at each
             corner (3 n); world axes. Both allow the same wrenches.
     """
 
-    size, rows = 6, 6
+    rows = 6
 
     def __init__(
         self,
         frame: str,
         friction: float = 0.6,
-        corners: ArrayLike = (),
+        corners: ArrayLike | None = None,
         *,
         forces: Literal["wrench", "corners"] = "wrench",
         normal: ArrayLike = (0.0, 0.0, 1.0),
@@ -46,6 +47,16 @@ class SurfaceContact(Contact):
         name: str | None = None,
     ) -> None:
         super().__init__(frame, friction, normal=normal, minimum=minimum, maximum=maximum, on=on, name=name)
+        if forces not in ("wrench", "corners"):
+            raise WbcError(f"contact {self.name!r}: forces = {show(forces)} must be 'wrench' or 'corners'")
+        self.forces = forces
+        self._own = corners is None  # the robot's own sole
+        self._corners = None if corners is None else self._checked(corners)
+        self._cones: dict[int, Array] = {}
+        self.grounded = on is None
+
+    def _checked(self, corners: ArrayLike) -> Array:
+        """Corners as a read-only copy, shape (n, 3)."""
         given = numbers(corners, f"contact {self.name!r}: corners")
         if given.ndim != 2 or given.shape[1] not in (2, 3) or len(given) < 3 or not np.isfinite(given).all():
             raise WbcError(
@@ -56,15 +67,40 @@ class SurfaceContact(Contact):
             given = np.column_stack([given, np.zeros(len(given))])
         if np.linalg.matrix_rank(given - given[0], tol=1e-6) < 2:
             raise WbcError(f"contact {self.name!r}: its corners lie on a line; a surface needs three that do not")
-        if forces not in ("wrench", "corners"):
-            raise WbcError(f"contact {self.name!r}: forces = {show(forces)} must be 'wrench' or 'corners'")
-        self.corners: Array = given
-        self.corners.flags.writeable = False
-        self.forces = forces
-        if forces == "corners":
-            self.size = 3 * len(given)
-        self._cones: dict[int, Array] = {}
-        self.grounded = on is None
+        given.flags.writeable = False
+        return given
+
+    @property
+    def corners(self) -> Array:
+        """Of the sole in the frame, m, shape (n, 3)."""
+        if self._corners is None:
+            raise WbcError(
+                f"contact {self.name!r} has no corners yet: give corners=, or make a controller or a tick with it and "
+                f"a robot whose model declares a sole for {self.frame!r}"
+            )
+        return self._corners
+
+    @property
+    def size(self) -> int:
+        """See `Contact`."""
+        return 6 if self.forces == "wrench" else 3 * len(self.corners)
+
+    def fit(self, robot: Dynamics) -> None:
+        """See `Contact`: the corners of the sole."""
+        if not self._own:
+            return
+        soles = robot.model.soles
+        if self.frame not in soles:
+            if self.frame not in robot.frames:
+                raise WbcError(f"contact {self.name!r}: {unknown_name('frame', self.frame, robot.frames)}")
+            raise WbcError(
+                f"contact {self.name!r}: the model {robot.model.name!r} declares no sole for {self.frame!r} (soles: "
+                f"{', '.join(soles) or 'none'}): give corners=, shape (n, 2) or (n, 3), or take a wbc.PointContact"
+            )
+        found = self._checked(soles[self.frame])
+        if self._corners is not None and not np.array_equal(found, self._corners):
+            raise WbcError(f"contact {self.name!r} has the sole of another robot: make one for each robot")
+        self._corners = found
 
     def motion(self, robot: Dynamics) -> tuple[Array, Array]:
         """See `Contact`."""

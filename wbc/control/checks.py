@@ -39,6 +39,7 @@ def check_tasks(robot: Dynamics, stack: Stack) -> None:
         for frame in (contact.frame, contact.on):
             if frame is not None and frame not in robot.frames:
                 raise WbcError(f"contact {contact.name!r}: {unknown_name('frame', frame, robot.frames)}")
+        contact.fit(robot)
     for task in stack:
         task.check(robot, {contact.name: contact for contact in stack.contacts})
     idle = [stack.name_of(task) for task in stack if task.holds_contacts]

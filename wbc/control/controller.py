@@ -151,7 +151,10 @@ class Controller:
         if self.deadline is not None:
             seconds = max(self.deadline - RESERVE - (perf_counter() - began), 1e-5)
         try:
-            return solving.solve(equation, parts, seconds)
+            outcome = solving.solve(equation, parts, seconds)
+            if math.isfinite(outcome.x.dot(outcome.x)) or outcome.status == "failed":
+                return outcome
+            raise UnsoundRowsError("the robot's dynamics have a number that can't be used")
         except UnsoundRowsError as error:
             program.check(self.robot, tick)  # names the task whose rows can't be used, if it was one
             return Outcome(np.zeros(tick.n), "failed", reason=error)

@@ -156,7 +156,7 @@ class CompiledSolving(Solving):
 def _as_kernel_wants(part: Part) -> Part:
     """The same rows as contiguous arrays of floats, and of indices."""
     blocks = [
-        None if block is None else np.asarray(block, dtype=np.intp if np.ndim(block) == 1 else float)
+        None if block is None else np.ascontiguousarray(block, dtype=np.intp if np.ndim(block) == 1 else float)
         for block in part.blocks
     ]
     lower = np.ascontiguousarray(part.lower, dtype=float)

@@ -22,7 +22,6 @@ class _State:
     activation: float = 1.0
     ceiling: float = math.inf
     anchor: Array | None = None
-    target: float = 1.0
     start: tuple[float, float] = (1.0, math.inf)
 
 
@@ -83,7 +82,7 @@ class Support:
             state = self._states[name]
             self._ramps.end(name)
             self._set(state, activation, math.nan)  # the ceiling needs the robot's weight: `advance` has it
-            state.target, self._settled = activation, False
+            self._settled = False
 
     def close(self, contacts: str | Iterable[str], duration: float = 0.0) -> None:
         """Closes contacts from the next tick on.
@@ -111,7 +110,7 @@ class Support:
             if (state.activation if running is None else running.target) == target:
                 continue  # there, or under way already
             self._ramps.begin(name, target, duration)
-            state.target, self._settled = target, False
+            self._settled = False
 
     def _set(self, state: _State, activation: float, ceiling: float) -> None:
         if (activation > 0.0) != (state.activation > 0.0):

@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 import scipy.linalg
 
-from wbc.arrays import Array, ArrayLike, IntArray
+from wbc.arrays import Array, ArrayLike, IntArray, numbers
 from wbc.dynamics.backend import Backend, FrameSet, FramesMotion, OneMotion, Place
 from wbc.errors import WbcError, show, unknown_name
 from wbc.geometry import so3
@@ -53,10 +53,7 @@ class Dynamics(Backend):
             raise WbcError(f"a frame's name is a text that is not empty, not {show(name)}")
         if name in self.frames:
             raise WbcError(f"there is a frame {name!r} already")
-        try:
-            given = np.array(pose, dtype=float)
-        except (TypeError, ValueError):
-            raise WbcError(f"the pose of frame {name!r} is not an array of numbers: {show(pose)}") from None
+        given = numbers(pose, f"the pose of frame {name!r}")
         if given.shape == (3,):
             given, offset = np.eye(4), given
             given[:3, 3] = offset
@@ -480,10 +477,7 @@ def _vector(values: ArrayLike, size: int, name: str) -> Array:
 
 def _finite(values: ArrayLike, name: str) -> Array:
     """A copy of whatever can be made an array of finite numbers."""
-    try:
-        checked = np.array(values, dtype=float)
-    except (TypeError, ValueError):
-        raise WbcError(f"{name} = {show(values)} is not an array of numbers") from None
+    checked = numbers(values, name)
     if not np.isfinite(checked).all():
         raise WbcError(f"{name} = {show(values)} is not finite")
     return checked

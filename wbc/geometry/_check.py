@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
+from wbc import arrays
 from wbc.arrays import Array, ArrayLike
-from wbc.errors import WbcError, show, unknown_name
+from wbc.errors import WbcError, unknown_name
 
 FRAMES = ("world", "body")
 """The frames in which an angular velocity can be expressed."""
@@ -15,10 +14,7 @@ FRAMES = ("world", "body")
 
 def numbers(value: ArrayLike, name: str) -> Array:
     """The argument `name` as an array of floats of any shape; not a copy where it is one already."""
-    try:
-        return np.asarray(value, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise WbcError(f"{name} is {show(value)}; expected numbers") from error
+    return arrays.numbers(value, name, copy=False)
 
 
 def scalar(value: ArrayLike, name: str) -> Any:  # noqa: ANN401

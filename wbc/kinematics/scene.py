@@ -2,27 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from wbc.arrays import ArrayLike
+from wbc.dynamics.base import Dynamics
 from wbc.errors import WbcError
 from wbc.kinematics.differential import DifferentialKinematics
 from wbc.kinematics.velocity_solution import VelocitySolution
 from wbc.simulation.log import Log
-from wbc.simulation.scene import Scene
+from wbc.simulation.loop import Push
 
 
-class KinematicScene(Scene):
-    """What a file's `scene()` gives for `wbc run`, where nothing is simulated.
+class KinematicScene:
+    """What a file's `scene()` gives for `wbc run`, where nothing is simulated: a `wbc.simulation.Runnable`.
 
     Args:
         kinematics: what moves the robot.
         duration: that it takes, s.
         q: to start from, shape (nq,); None: the nominal configuration.
         targets: called before each tick with the time and the kinematics.
+        phases: what happens from when on: times in s, and words for captions.
+        figures: what to say of a log, beside what is said of every log.
     """
+
+    disturbances: tuple[Push, ...] = ()
+    """None: nothing can be pushed."""
 
     def __init__(
         self,
@@ -30,13 +36,24 @@ class KinematicScene(Scene):
         duration: float,
         q: ArrayLike | None = None,
         targets: Callable[[float, DifferentialKinematics], None] | None = None,
+        phases: Sequence[tuple[float, str]] = (),
+        figures: Callable[[Log], Mapping[str, str]] | None = None,
     ) -> None:
         if not isinstance(kinematics, DifferentialKinematics):
             raise WbcError(f"a kinematic scene needs a DifferentialKinematics, not {kinematics!r}")
-        self.kinematics, self.duration, self._targets = kinematics, duration, targets
-        self.controller = kinematics  # type: ignore[assignment]  # whoever shows a run asks it for its period
-        self.targets, self.disturbances, self.beside, self.phases, self.figures = None, (), {}, (), None
+        self.kinematics, self.duration, self.targets = kinematics, duration, targets
+        self.phases, self.figures = phases, figures
         self._q = kinematics.robot.model.nominal if q is None else q
+
+    @property
+    def robot(self) -> Dynamics:
+        """What moves."""
+        return self.kinematics.robot
+
+    @property
+    def period(self) -> float:
+        """Between ticks, s."""
+        return self.kinematics.period
 
     def run(
         self,
@@ -46,7 +63,7 @@ class KinematicScene(Scene):
         progress: Callable[[float], None] | None = None,
         until: Callable[[float, Any], bool] | None = None,
     ) -> Log:
-        """See `Scene`."""
+        """See `wbc.simulation.Runnable`."""
         length = self.duration if duration is None else duration
         moved = self.kinematics
         if period is not None and period != moved.period:
@@ -57,4 +74,4 @@ class KinematicScene(Scene):
                 progress(min((t + moved.period) / length, 1.0))
             return until is not None and until(t, solution)
 
-        return moved.run(self._q, length, targets=self._targets, until=after, record=record)
+        return moved.run(self._q, length, targets=self.targets, until=after, record=record)

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from wbc.arrays import Array, IntArray
+from wbc.arrays import Array, IntArray, numbers
 from wbc.errors import WbcError, show, unknown_name
 from wbc.model.parts import Body, Frame, Joint, Limits, Shape, constant
 
@@ -78,7 +78,9 @@ class Model:
         self.warnings = tuple(warnings)
         self.feet = tuple(feet)
         self.hands = tuple(hands)
-        self.soles = MappingProxyType({foot: np.array(corners, dtype=float) for foot, corners in (soles or {}).items()})
+        self.soles = MappingProxyType(
+            {foot: numbers(corners, f"the sole of {foot!r}") for foot, corners in (soles or {}).items()}
+        )
         for frame_name in (*self.feet, *self.hands, *self.soles):
             if frame_name not in self.frames and frame_name not in self.bodies:
                 raise unknown_name("frame", frame_name, self.frame_names)

@@ -11,7 +11,7 @@ from typing import Literal
 
 import numpy as np
 
-from wbc.arrays import Array, ArrayLike
+from wbc.arrays import Array, ArrayLike, numbers
 from wbc.errors import WbcError, show, unknown_name
 from wbc.geometry import so3
 
@@ -205,10 +205,7 @@ def constant(values: ArrayLike, shape: tuple[int, ...], what: str) -> Array:
         shape: that they must have.
         what: they are, as it begins the error.
     """
-    try:
-        kept = np.array(values, dtype=float)
-    except (TypeError, ValueError):
-        raise WbcError(f"{what} is not an array of numbers: {show(values)}") from None
+    kept = numbers(values, what)
     if kept.shape != shape or not np.isfinite(kept).all():
         raise WbcError(f"{what} must be finite numbers of shape {shape}, not {show(values)}")
     kept.flags.writeable = False

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from wbc.arrays import Array, ArrayLike, IntArray
+from wbc.arrays import Array, ArrayLike, IntArray, numbers
 from wbc.compiled import kernel
 from wbc.errors import WbcError, show
 from wbc.geometry import quaternion
@@ -106,10 +106,7 @@ class ConfigurationSpace:
         return self._vector(v, self.nv, name)
 
     def _vector(self, values: ArrayLike, size: int, name: str) -> Array:
-        try:
-            checked = np.array(values, dtype=float)
-        except (TypeError, ValueError):
-            raise WbcError(f"{name} = {show(values)} is not an array of numbers of shape ({size},)") from None
+        checked = numbers(values, name)
         if checked.shape != (size,):
             sizes = f"nq = {self.nq}, nv = {self.nv}"
             raise WbcError(f"{name} has shape {checked.shape}; {self.model.name!r} needs ({size},) ({sizes})")

@@ -10,6 +10,7 @@ from wbc.simulation.log import Log, read_log
 from wbc.simulation.loop import Push, run
 from wbc.simulation.plant import Plant
 from wbc.simulation.realism import Noise, Realism, Realistic, with_mass_error
+from wbc.simulation.runnable import Runnable
 from wbc.simulation.scene import Scene, make_plant
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ __all__ = [
     "Push",
     "Realism",
     "Realistic",
+    "Runnable",
     "Scene",
     "Simulator",
     "make_plant",

@@ -100,6 +100,8 @@ def contact_points(robot: Dynamics, contacts: str | Contact | Iterable[Touching]
         if isinstance(contact, str | Contact):
             frame = contact if isinstance(contact, str) else contact.frame
             _known(robot, frame)
+            if isinstance(contact, Contact):
+                contact.fit(robot)
             corners = contact.corners if isinstance(contact, SurfaceContact) else robot.model.soles.get(frame)
             if corners is None:
                 points.append(Point(frame, np.zeros(3), _ball(robot, tree, frame)))

@@ -1,4 +1,4 @@
-"""A controller, a plant, and what happens to them: what an example makes, and what `wbc run` runs."""
+"""A controller, a plant, and what happens to them: what an example makes."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SIMULATORS = ("mujoco", "builtin")
 
 @dataclass
 class Scene:
-    """Something to run.
+    """A controller on a plant: a `Runnable`.
 
     Attributes:
         controller: of the robot.
@@ -46,6 +46,16 @@ class Scene:
     beside: Mapping[str, TorqueController] = field(default_factory=dict)
     phases: Sequence[tuple[float, str]] = ()
     figures: Callable[[Log], Mapping[str, str]] | None = None
+
+    @property
+    def robot(self) -> Dynamics:
+        """The controller's own."""
+        return self.controller.robot
+
+    @property
+    def period(self) -> float:
+        """Of the controller, s."""
+        return self.controller.period
 
     def run(
         self,

@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from wbc.arrays import Array, ArrayLike
+from wbc.arrays import Array, ArrayLike, numbers
 from wbc.errors import WbcError
 
 
@@ -187,10 +187,7 @@ def _quoted(name: str) -> str:
 
 
 def _vector(values: ArrayLike, rows: int, label: str, what: str) -> Array:
-    try:
-        vector = np.array(values, dtype=float)
-    except (TypeError, ValueError) as error:
-        raise WbcError(f"{label}: {what} is not numeric ({error})") from None
+    vector = numbers(values, f"{label}: {what}")
     if vector.ndim == 0:
         vector = np.full(rows, float(vector))
     if vector.shape != (rows,):
@@ -213,15 +210,12 @@ def check_level(
     Raises:
         WbcError: a shape does not fit, a number is not one, a lower bound is above its upper bound.
     """
-    try:
-        matrix = np.array(A, dtype=float, order="C")
-    except (TypeError, ValueError) as error:
-        raise WbcError(f"{label}: A is not a numeric matrix ({error})") from None
+    matrix: Array = np.ascontiguousarray(numbers(A, f"{label}: A"))
     if matrix.ndim != 2:
         raise WbcError(f"{label}: A has shape {matrix.shape}, expected (rows, unknowns)")
     rows = len(matrix)
     low, high = _vector(lower, rows, label, "lower"), _vector(upper, rows, label, "upper")
-    _refuse(~np.isfinite(matrix).all(axis=1), label, lambda row: f"A is not finite: {matrix[row].tolist()}")
+    _refuse(np.asarray(~np.isfinite(matrix).all(axis=1)), label, lambda row: f"A is not finite: {matrix[row].tolist()}")
     _refuse(np.isnan(low) | (low == np.inf), label, lambda row: f"lower is {low[row]}, expected a number or -inf")
     _refuse(np.isnan(high) | (high == -np.inf), label, lambda row: f"upper is {high[row]}, expected a number or inf")
     _refuse(low > high, label, lambda row: f"lower {low[row]:.17g} is above upper {high[row]:.17g}")

@@ -7,7 +7,7 @@ from time import perf_counter
 
 import numpy as np
 
-from wbc.arrays import Array, ArrayLike
+from wbc.arrays import Array, ArrayLike, numbers
 from wbc.errors import WbcError
 from wbc.solvers.answer import Answer, grade
 from wbc.solvers.base import Solver
@@ -53,7 +53,7 @@ class OperationalSpace(Solver, ignores_inequalities=True, dynamically_consistent
         if target is not None and factor is None:
             raise WbcError("a target needs a factor: |F x - target|² is what is minimised")
         if metric is not None:
-            W = np.array(metric, dtype=float)
+            W = numbers(metric, "metric")
             if W.ndim != 2 or W.shape[0] != W.shape[1] or not np.isfinite(W).all():
                 raise WbcError(f"metric has shape {W.shape}, expected a finite square matrix")
             values, vectors = np.linalg.eigh(0.5 * (W + W.T))
@@ -61,10 +61,10 @@ class OperationalSpace(Solver, ignores_inequalities=True, dynamically_consistent
             if len(values) and values[0] < -1e-9 * top:
                 raise WbcError(f"metric is not positive semidefinite: its least eigenvalue is {values[0]:.3g}")
             factor = (vectors * np.sqrt(np.maximum(values, 0.0))).T
-        self._factor = None if factor is None else np.array(factor, dtype=float, order="C")
+        self._factor = None if factor is None else np.ascontiguousarray(numbers(factor, "factor"))
         if self._factor is not None and (self._factor.ndim != 2 or not np.isfinite(self._factor).all()):
             raise WbcError(f"factor has shape {self._factor.shape}, expected a finite matrix (rows, unknowns)")
-        self._target = None if target is None else np.array(target, dtype=float)
+        self._target = None if target is None else numbers(target, "target")
 
     def solve(
         self, levels: Hierarchy | Sequence[LevelLike], *, validate: bool = True, seconds: float = np.inf

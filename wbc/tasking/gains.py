@@ -6,16 +6,16 @@ import math
 
 import numpy as np
 
-from wbc.arrays import Array, ArrayLike
+from wbc.arrays import Array, ArrayLike, numbers
 from wbc.errors import WbcError, show
 
 
 class Gains:
     """Stiffness and damping of a task's error: acceleration = kp · error + kd · error rate.
 
-    Given as the frequency and damping ratio of the error's motion, kp = ω², kd = 2 ζ ω with ω = 2π f (ETH 3.79–3.80),
-    they mean the same whatever the control period is. Or give kp and kd themselves. Each is a number, or one number an
-    axis.
+    The first argument is a frequency in Hz, not kp: `Gains(3.0)` is 3 Hz, which is kp = 355 1/s² and kd = 37.7 1/s; kp
+    itself is `Gains(kp=3.0)`. Given as the frequency and damping ratio of the error's motion, kp = ω², kd = 2 ζ ω with
+    ω = 2π f (ETH 3.79–3.80), they mean the same whatever the control period is. Each is a number, or one an axis.
 
     Args:
         frequency_hz: of the undamped motion, Hz.
@@ -28,7 +28,7 @@ class Gains:
         kd: number or array.
     """
 
-    __slots__ = ("kd", "kp")
+    __slots__ = ("_in_hz", "kd", "kp")
 
     def __init__(
         self,
@@ -51,6 +51,7 @@ class Gains:
             damping = 2.0 * ratio * np.sqrt(stiffness) if kd is None else _not_negative("kd", kd)
         if not (np.isfinite(stiffness).all() and np.isfinite(damping).all()):
             raise WbcError(f"frequency_hz = {show(frequency_hz)} is too high: its square is not finite")
+        self._in_hz = frequency_hz is not None
         self.kp: float | Array = _plain(stiffness)
         self.kd: float | Array = _plain(damping)
 
@@ -70,7 +71,12 @@ class Gains:
         return given
 
     def __repr__(self) -> str:
-        return f"Gains(kp={show(np.asarray(self.kp).tolist())}, kd={show(np.asarray(self.kd).tolist())})"
+        kp, kd = np.asarray(self.kp), np.asarray(self.kd)
+        if not self._in_hz:
+            return f"Gains(kp={show(kp.tolist())}, kd={show(kd.tolist())})"
+        hz = np.sqrt(kp) / (2.0 * math.pi)
+        told = f"kp = {_short(kp)} 1/s², kd = {_short(kd)} 1/s"
+        return f"<Gains of {_short(hz)} Hz: {told}>"
 
     def check(self, size: int, whose: str) -> None:
         """Raises if a gain by axis has another number of axes than the task it is for."""
@@ -79,14 +85,31 @@ class Gains:
                 raise WbcError(f"{whose}: {name} has {np.size(gain)} values; it needs one, or {size}")
 
 
+def rate_gain(value: ArrayLike, whose: str, size: int | None = None) -> float | Array:
+    """The gain of a velocity's error, k of v = k e, 1/s: a number, or a read-only array with one an axis.
+
+    Args:
+        value: that was given.
+        whose: the task, for messages.
+        size: how many axes there are; None: that is looked at later.
+    """
+    found = _plain(_not_negative(f"{whose}: gain", value))
+    if size is not None and np.ndim(found) and np.shape(found) != (size,):
+        raise WbcError(f"{whose}: gain has {np.size(found)} values; it needs one, or {size}")
+    return found
+
+
 def _not_negative(name: str, value: ArrayLike) -> Array:
-    try:
-        array = np.array(value, dtype=float)
-    except (TypeError, ValueError):
-        raise WbcError(f"{name} = {show(value)} is not a number") from None
+    array = numbers(value, name)
     if array.ndim > 1 or not array.size or not np.isfinite(array).all() or (array < 0).any():
         raise WbcError(f"{name} = {show(value)} must be zero or more, a number or one an axis")
     return array
+
+
+def _short(values: Array) -> str:
+    """Numbers for a person: four digits."""
+    listed = [f"{value:.4g}" for value in np.atleast_1d(values)]
+    return listed[0] if np.ndim(values) == 0 else show(listed).replace("'", "")
 
 
 def _plain(value: Array) -> float | Array:

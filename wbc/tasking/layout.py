@@ -56,6 +56,7 @@ class Layout:
         self._slices: dict[str, slice] = {}
         start = 0
         for contact in self.contacts:
+            contact.fit(robot)
             self._slices[contact.name] = slice(start, start + contact.size)
             start += contact.size
         self.nf = 0 if kinematic else start

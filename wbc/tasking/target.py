@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from wbc.arrays import Array, ArrayLike
+from wbc.arrays import Array, ArrayLike, numbers
 from wbc.errors import WbcError, show
 from wbc.tasking.task import Task
 
@@ -62,10 +62,7 @@ class Target:
                 self._checked(given, self._rates, what)
 
     def _checked(self, value: object, shapes: tuple[tuple[int, ...], ...] | None, what: str) -> Array:
-        try:
-            array = np.array(value, dtype=float)
-        except (TypeError, ValueError):
-            raise WbcError(f"{self._whose}: {what} = {show(value)} is not an array of numbers") from None
+        array = numbers(value, f"{self._whose}: {what}")
         if not np.isfinite(array).all() or (shapes is not None and array.shape not in shapes):
             wanted = "" if shapes is None else f" of shape {' or '.join(map(str, shapes))}"
             raise WbcError(f"{self._whose}: {what} must be finite numbers{wanted}, not {show(value)}")

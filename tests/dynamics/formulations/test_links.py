@@ -196,7 +196,7 @@ def test_wrong_shapes_are_named() -> None:
         links.generalized_velocity(np.zeros(6))
     with pytest.raises(wbc.WbcError, match=r"force must be finite numbers of shape \(3,\)"):
         links.joint_torques([1.0, 2.0, np.nan])
-    with pytest.raises(wbc.WbcError, match="joint_torques is not an array of numbers: 'all'"):
+    with pytest.raises(wbc.WbcError, match="joint_torques = 'all' is not an array of numbers"):
         links.body_torques("all")
 
 

@@ -1,0 +1,224 @@
+"""Changes the code in small ways, one at a time, and prints the changes that no test notices.
+
+usage: python scripts/mutate.py [--count 60] [--seed 0] [--timeout 120] [--ignore TEST ...] [FOLDER ...]
+
+The folders are wbc/control, wbc/solvers and tasks where none is named. The work is done on a copy of the tree. A
+survivor is a hole in the tests, or a change that means the same: read it. The same seed draws the same changes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import copy
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).parents[1]
+
+FOLDERS = ("wbc/control", "wbc/solvers", "tasks")
+
+TESTS = {
+    "wbc/control": ("tests/control", "tests/tasking", "tests/tasks", "tests/simulation/test_log.py"),
+    "wbc/solvers": ("tests/solvers", "tests/control"),
+    "wbc/tasking": ("tests/tasking", "tests/control", "tests/tasks"),
+    "wbc/contacts": ("tests/contacts", "tests/control", "tests/tasks"),
+    "tasks": ("tests/tasks", "tests/control", "tests/kinematics/test_differential.py", "tests/simulation/test_trot.py"),
+}
+"""The tests that look at a folder, the nearest first."""
+
+COMPARISONS = {
+    ast.Lt: (ast.LtE, ast.Gt),
+    ast.LtE: (ast.Lt, ast.GtE),
+    ast.Gt: (ast.GtE, ast.Lt),
+    ast.GtE: (ast.Gt, ast.LtE),
+    ast.Eq: (ast.NotEq,),
+    ast.NotEq: (ast.Eq,),
+    ast.Is: (ast.IsNot,),
+    ast.IsNot: (ast.Is,),
+    ast.In: (ast.NotIn,),
+    ast.NotIn: (ast.In,),
+}
+
+OPERATORS = {ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult, ast.Pow: ast.Mult}
+
+SKIPPED = {"__repr__", "__str__", "__init_subclass__", "purpose"}
+"""Functions that are about words."""
+
+
+class Mutant(NamedTuple):
+    """One change.
+
+    Attributes:
+        path: of the file, from the root.
+        line: where it is.
+        what: the change in words.
+        source: of the whole file with it.
+    """
+
+    path: str
+    line: int
+    what: str
+    source: str
+
+
+def changes(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:
+    """All changes of one node: in words, and what stands in its place."""
+    match node:
+        case ast.Compare(ops=[op]):
+            for other in COMPARISONS.get(type(op), ()):
+                yield f"{type(op).__name__} to {other.__name__}", _with(node, ops=[other()])
+        case ast.BinOp(op=op) | ast.AugAssign(op=op) if type(op) in OPERATORS:
+            other = OPERATORS[type(op)]
+            yield f"{type(op).__name__} to {other.__name__}", _with(node, op=other())
+        case ast.BoolOp(op=op):
+            other = ast.Or if isinstance(op, ast.And) else ast.And
+            yield f"{type(op).__name__} to {other.__name__}", _with(node, op=other())
+        case ast.UnaryOp(op=ast.USub() | ast.Not(), operand=operand):
+            yield f"{type(node.op).__name__} dropped", operand
+        case ast.Constant(value=bool(value)):
+            yield f"{value} to {not value}", _with(node, value=not value)
+        case ast.Constant(value=int(value)):
+            yield f"{value} to {value + 1}", _with(node, value=value + 1)
+        case ast.Constant(value=float(value)):
+            other_value = 2.0 * value if value else 1.0
+            yield f"{value} to {other_value}", _with(node, value=other_value)
+        case ast.If() | ast.IfExp() if "TYPE_CHECKING" not in ast.unparse(node.test):
+            yield "condition negated", _with(node, test=ast.UnaryOp(ast.Not(), node.test))
+        case ast.Call(args=[first, second, *rest]) if not any(isinstance(a, ast.Starred) for a in (first, second)):
+            if ast.dump(first) != ast.dump(second):
+                yield "arguments swapped", _with(node, args=[second, first, *rest])
+    if isinstance(node, ast.AugAssign | ast.Continue | ast.Break) or _has_effect(node):
+        yield "statement dropped", ast.Pass()
+
+
+def _with(node: ast.AST, **fields: object) -> ast.AST:
+    """A copy of a node with other fields."""
+    changed = copy.copy(node)
+    for name, value in fields.items():
+        setattr(changed, name, value)
+    return changed
+
+
+def _has_effect(node: ast.AST) -> bool:
+    """Whether a statement is a call, or sets something that outlives the function."""
+    if isinstance(node, ast.Expr):
+        return isinstance(node.value, ast.Call)
+    return isinstance(node, ast.Assign) and all(isinstance(t, ast.Attribute | ast.Subscript) for t in node.targets)
+
+
+def sites(node: ast.AST) -> Iterator[tuple[ast.AST, Callable[[ast.AST], None]]]:
+    """Each node that may be changed, with what puts another in its place; words and annotations are left out."""
+    for name, value in ast.iter_fields(node):
+        if name in ("annotation", "returns", "decorator_list"):
+            continue
+        if isinstance(value, list):
+            for index, child in enumerate(value):
+                if isinstance(child, ast.AST):
+                    yield from _site(child, lambda new, index=index, value=value: value.__setitem__(index, new))
+        elif isinstance(value, ast.AST):
+            yield from _site(value, lambda new, name=name: setattr(node, name, new))
+
+
+def _site(child: ast.AST, put: Callable[[ast.AST], None]) -> Iterator[tuple[ast.AST, Callable[[ast.AST], None]]]:
+    if isinstance(child, ast.JoinedStr | ast.Raise | ast.Import | ast.ImportFrom | ast.Assert):
+        return
+    if isinstance(child, ast.FunctionDef) and child.name in SKIPPED:
+        return
+    if isinstance(child, ast.Expr) and ast.unparse(child).startswith("warnings.warn"):
+        return
+    yield child, put
+    yield from sites(child)
+
+
+def mutants_of(path: str, source: str) -> list[Mutant]:
+    """All changes of a file, in the order of its lines."""
+    tree, found = ast.parse(source), []
+    for node, put in list(sites(tree)):
+        for what, other in changes(node):
+            if hasattr(node, "lineno"):
+                put(ast.copy_location(other, node))
+                found.append(Mutant(path, node.lineno, what, ast.unparse(ast.fix_missing_locations(tree))))
+                put(node)
+    return found
+
+
+def folder_of(path: str) -> str:
+    """The folder of `TESTS` that a file is in."""
+    return next(folder for folder in TESTS if path.startswith(f"{folder}/"))
+
+
+def tests_for(path: str) -> list[str]:
+    """The tests for a file, its own first."""
+    folder = folder_of(path)
+    own = [f"{tests}/test_{Path(path).stem}.py" for tests in TESTS[folder]]
+    return [name for name in (*own, *TESTS[folder]) if (ROOT / name).exists()]
+
+
+def outcome(tree: Path, tests: list[str], ignored: list[str], timeout: float) -> str:
+    """Runs tests: "passed", "failed" or "timeout"."""
+    command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *tests]
+    command += [f"--ignore={name}" for name in ignored]
+    env = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1"}
+    run = subprocess.Popen(
+        command, cwd=tree, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
+    )
+    try:
+        return "failed" if run.wait(timeout) else "passed"
+    except subprocess.TimeoutExpired:
+        os.killpg(run.pid, signal.SIGKILL)
+        run.wait()
+        return "timeout"
+
+
+def main() -> int:
+    """Draws changes, tries them, and prints the survivors; the exit code is 1 where there are any."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folders", nargs="*", default=FOLDERS, metavar="FOLDER")
+    parser.add_argument("--count", type=int, default=60)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--timeout", type=float, default=120.0, help="s for each change")
+    parser.add_argument("--ignore", action="append", default=[], help="a test file that is left out")
+    given = parser.parse_args()
+    files = [
+        path.relative_to(ROOT).as_posix() for folder in given.folders for path in sorted((ROOT / folder).rglob("*.py"))
+    ]
+    every = [mutant for path in files for mutant in mutants_of(path, (ROOT / path).read_text(encoding="utf-8"))]
+    drawn = random.Random(given.seed).sample(every, min(given.count, len(every)))
+    print(f"{len(drawn)} of {len(every)} changes in {len(files)} files", flush=True)
+    survivors = []
+    with tempfile.TemporaryDirectory() as folder:
+        tree = Path(folder)
+        shutil.copytree(
+            ROOT, tree, ignore=shutil.ignore_patterns(".*", "__pycache__", "build", "out"), dirs_exist_ok=True
+        )
+        for tests in {TESTS[folder_of(mutant.path)] for mutant in drawn}:
+            if outcome(tree, list(tests), given.ignore, 10 * given.timeout) != "passed":
+                raise SystemExit(f"the tests fail without a change: {' '.join(tests)}")
+        for number, mutant in enumerate(sorted(drawn, key=lambda mutant: (mutant.path, mutant.line)), 1):
+            target, began = tree / mutant.path, time.perf_counter()
+            kept = target.read_text(encoding="utf-8")
+            target.write_text(mutant.source, encoding="utf-8")
+            came = outcome(tree, tests_for(mutant.path), given.ignore, given.timeout)
+            target.write_text(kept, encoding="utf-8")
+            line = kept.splitlines()[mutant.line - 1].strip()
+            words = "SURVIVED" if came == "passed" else came
+            told = f"{mutant.path}:{mutant.line}: {mutant.what}: {line}"
+            print(f"{number:3d} {words:8s} {time.perf_counter() - began:5.1f} s  {told}", flush=True)
+            if came == "passed":
+                survivors.append(told)
+    print(f"\n{len(survivors)} of {len(drawn)} survived", *survivors, sep="\n")
+    return bool(survivors)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

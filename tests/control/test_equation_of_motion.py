@@ -1,0 +1,125 @@
+"""M v̇ + h = Sᵀ τ + Jᵀ f: its residual, what it leaves free, and known wrenches from outside."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import tasks
+import wbc
+from tests.control.scenes import contacts, controller, moving_state
+from wbc.control.equation_of_motion import MotionEquation, force_scale
+
+ROBOTS = ("planar_arm", "arm", "quadruped", "humanoid")
+
+
+def equation(
+    name: str, seed: int = 0, external: np.ndarray | None = None
+) -> tuple[wbc.Dynamics, wbc.Tick, MotionEquation]:
+    robot = wbc.load(name, "numpy")
+    robot.update(*moving_state(robot, np.random.default_rng(seed), 0.3, 0.5))
+    tick = wbc.Tick(robot, contacts(robot), external=external)
+    return robot, tick, MotionEquation.of(robot, tick)
+
+
+@pytest.mark.parametrize("name", ROBOTS)
+def test_torque_and_residual_are_those_of_forward_dynamics(name: str) -> None:
+    """Torques and forces that are drawn at random give accelerations; these give the torques back."""
+    robot, tick, physics = equation(name)
+    rng = np.random.default_rng(1)
+    torque, force = rng.normal(size=robot.na), rng.normal(size=tick.nf)
+    wrenches = {contact.frame: contact.wrench(robot, force[tick.force_of(contact.name)]) for contact in tick.contacts}
+    vdot = robot.forward_dynamics(robot.q, robot.v, torque, wrenches)
+    scale = 1.0 + np.abs(robot.bias).max()
+    assert np.abs(physics.residual(vdot, force, torque)).max() < 1e-9 * scale
+    assert np.allclose(physics.torque(vdot, force), torque, atol=1e-9 * scale)
+    more = np.zeros(robot.na)
+    more[0] = 1.0  # N m too much shows where it acts, with its sign
+    assert np.allclose(physics.residual(vdot, force, torque + more)[robot.actuated], -more, atol=1e-9 * scale)
+
+
+@pytest.mark.parametrize("name", ROBOTS)
+def test_all_that_it_leaves_free_obeys_it(name: str) -> None:
+    robot, tick, physics = equation(name)
+    C = physics.basis()
+    Z, unactuated = C[:, 1:], robot.nv - robot.na
+    assert C.shape == (robot.nv + tick.nf, 1 + robot.nv + tick.nf - unactuated)
+    assert np.allclose(Z.T @ Z, np.eye(Z.shape[1]), atol=1e-12)
+    assert np.allclose(Z.T @ C[:, 0], 0.0, atol=1e-9 * (1 + np.abs(C[:, 0]).max())), "y0 is the shortest"
+    z = np.random.default_rng(2).normal(size=Z.shape[1])
+    x = physics.expand(C[:, 0] + Z @ z)
+    parts = x[tick.acceleration], x[tick.force], x[tick.torque]
+    assert np.abs(physics.residual(*parts)).max() < 1e-8 * (1 + np.abs(x).max())
+    straight = physics.expand(C[:, 0]) + physics.freedom() @ z
+    assert np.allclose(x, straight, atol=1e-9 * (1 + np.abs(x).max()))
+
+
+@pytest.mark.parametrize("name", ROBOTS)
+def test_its_rows_are_its_residual(name: str) -> None:
+    robot, tick, physics = equation(name)
+    x = np.random.default_rng(3).normal(size=tick.n)
+    rows = physics.rows()
+    assert rows.kind == "equation" and len(rows) == robot.nv
+    residual = physics.residual(x[tick.acceleration], x[tick.force], x[tick.torque])
+    assert np.allclose(rows.matrix(tick) @ x - rows.lower, residual, atol=1e-9 * (1 + np.abs(residual).max()))
+    A, b = tasks.EquationOfMotion().matrices(robot, tick)
+    assert np.array_equal(A, rows.matrix(tick)) and np.array_equal(b, rows.lower)
+
+
+def test_forces_are_scaled_by_the_mass() -> None:
+    robot, tick, physics = equation("quadruped")
+    assert physics.scale == force_scale(robot) == robot.mass
+    y = np.zeros(tick.nv + tick.nf)
+    y[tick.nv] = 2.0
+    assert physics.expand(y)[tick.nv] == 2.0 * robot.mass
+
+
+# --- known wrenches from outside -------------------------------------------------------------------------------------
+
+
+def test_a_known_wrench_is_that_of_forward_dynamics() -> None:
+    robot = wbc.load("arm", "numpy")
+    rng = np.random.default_rng(4)
+    q, v, torque, wrench = robot.random(rng), rng.normal(size=7), rng.normal(size=7), rng.normal(size=6)
+    robot.update(q, v)
+    physics = tasks.EquationOfMotion(external={"tool": wrench})
+    force = physics.external_force(robot, 0.0)
+    vdot = robot.forward_dynamics(q, v, torque, {"tool": wrench})
+    found = MotionEquation.of(robot, wbc.Tick(robot, external=force))
+    assert np.abs(found.residual(vdot, np.zeros(0), torque)).max() < 1e-10
+    assert tasks.EquationOfMotion().external_force(robot, 0.0) is None
+
+
+@pytest.mark.parametrize("solver", ["hierarchical-qp", "sequential-qp"])
+def test_a_load_that_is_known_is_carried(solver: str) -> None:
+    """The arm's plant has a force at the tool; told of it, the controller accelerates as it is asked to."""
+    robot = wbc.load("arm", "numpy")
+    load = np.array([3.0, -2.0, -20.0])
+    physics = tasks.EquationOfMotion(external={"tool": lambda t: load * (t > 0.5)})
+    wanted = tasks.JointAcceleration(gains=wbc.Gains(2.0))
+    ours = controller(robot, wbc.Stack(physics / wanted), solver)
+    q, v = np.array(robot.model.nominal) + 0.1, np.full(7, 0.2)
+    for time, acting in ((0.0, 0.0 * load), (1.0, load)):
+        solution = ours.step(q, v, time)
+        moved = robot.forward_dynamics(q, v, solution.torque, {"tool": acting})
+        assert np.allclose(moved, solution.acceleration, atol=1e-8)
+        assert solution.certificate.holds
+        assert np.abs(solution.levels[0].residual["equation of motion"]).max() < 1e-8
+    physics.external["tool"] = [0.0, 0.0, 0.0]  # put down
+    assert np.allclose(
+        ours.step(q, v, 2.0).torque, robot.inverse_dynamics(q, v, ours.step(q, v, 2.0).acceleration), atol=1e-8
+    )
+
+
+def test_mistakes_about_wrenches_are_named() -> None:
+    robot = wbc.load("arm", "numpy")
+    with pytest.raises(wbc.WbcError, match="external is a dict from frames to wrenches, not 3"):
+        tasks.EquationOfMotion(external=3)
+    wrong = wbc.Stack(tasks.EquationOfMotion(external={"tol": [0, 0, 1]}) / tasks.JointAcceleration())
+    with pytest.raises(wbc.WbcError, match="external: no frame 'tol'; did you mean 'tool'"):
+        wbc.Controller(robot, wrong)
+    bad = wbc.Stack(tasks.EquationOfMotion(external={"tool": [0, 0]}) / tasks.JointAcceleration())
+    with pytest.raises(wbc.WbcError, match="3 or 6 finite numbers"):
+        wbc.Controller(robot, bad).step(robot.model.nominal, np.zeros(7))
+    with pytest.raises(wbc.WbcError, match="there is one equation of motion"):
+        type("Mine", (tasks.EquationOfMotion,), {})

@@ -1,0 +1,71 @@
+"""What a solution tells of inequalities: which are at their bounds, at which side, and which are beyond."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import tasks
+import wbc
+from tests.control.scenes import controller
+
+
+def bounded(
+    lower: float, upper: float, goal: float, force: float | None = None, solver: str = "hierarchical-qp"
+) -> wbc.Solution:
+    """An arm whose first joint has bounds on its acceleration, rad/s², below them a goal, and above them a force."""
+    joint = np.array([0])
+    bound = tasks.Rows(wbc.Rows.between([lower], [upper], acceleration=joint), "bound")
+    wanted = tasks.Rows(wbc.Rows.equal([goal], acceleration=joint), "goal")
+    levels = [[bound], [wanted], [tasks.AccelerationMinimization()]]
+    if force is not None:
+        levels.insert(0, [tasks.Rows(wbc.Rows.equal([force], acceleration=joint), "must")])
+    stack = wbc.Stack([[tasks.EquationOfMotion()], *levels])
+    return controller(wbc.load("arm", "numpy"), stack, solver).step(np.zeros(7), np.zeros(7))
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e3])
+def test_a_bound_that_is_met_is_active_at_its_side(scale: float) -> None:
+    for goal, side in ((5.0, "upper"), (-5.0, "lower")):
+        solution = bounded(-scale, scale, goal * scale)
+        (active,) = solution.active
+        assert (active.task, active.row, active.side, active.level) == ("bound", "row 0", side, 1)
+        assert (
+            active.violation == 0.0 and solution.violated == () and str(active) == f"bound: row 0 at its {side} bound"
+        )
+    assert bounded(-scale, scale, 0.0).active == ()
+    assert bounded(-scale, np.inf, 5.0).active == ()
+
+
+@pytest.mark.parametrize(("sign", "side"), [(1.0, "upper"), (-1.0, "lower")])
+def test_near_is_a_ten_millionth_of_the_value(sign: float, side: str) -> None:
+    for distance, active in ((1e-8, True), (1e-6, False)):
+        found = bounded(-1.0, 1.0, sign * (1.0 - distance)).active
+        assert [it.side for it in found] == ([side] if active else []), distance
+
+
+@pytest.mark.parametrize(("force", "side"), [(3.0, "upper"), (-3.0, "lower")])
+def test_a_bound_that_gives_way_is_violated_by_as_much(force: float, side: str) -> None:
+    solution = bounded(-1.0, 1.0, 0.0, force)
+    (broken,) = solution.violated
+    assert (broken.side, broken.violation) == (side, pytest.approx(2.0))
+    assert str(broken) == f"bound: row 0 at its {side} bound, beyond it by 2"
+    assert solution.status == "relaxed"
+    assert f"could not hold: bound, row 0, by 2 at its {side} bound" in solution.explain()
+
+
+def test_equations_are_never_active() -> None:
+    joint = np.array([0, 1])
+    both = tasks.Rows(wbc.Rows.between([1.0, -1.0], [1.0, 1.0], acceleration=joint), "both")
+    stack = wbc.Stack(tasks.EquationOfMotion() / both / tasks.AccelerationMinimization())
+    assert controller(wbc.load("arm", "numpy"), stack, "hierarchical-qp").step(np.zeros(7), np.zeros(7)).active == ()
+
+
+def test_costs_are_roots_of_weighted_squares() -> None:
+    robot = wbc.load("arm", "numpy")
+    pair = wbc.Rows.equal([1.0, 3.0], acceleration=np.array([0, 0]), weights=np.array([1.0, 3.0]))
+    task = tasks.Rows(pair, "torn", weight=2.0)
+    stack = wbc.Stack(tasks.EquationOfMotion() / task / tasks.AccelerationMinimization())
+    solution = controller(robot, stack, "hierarchical-qp").step(np.zeros(7), np.zeros(7))
+    assert np.allclose(solution.levels[1].residual["torn"], [1.5, -0.5])  # at 2.5, the weighted mean
+    assert solution.levels[1].cost == pytest.approx((2.0 * (1.0 * 2.25 + 3.0 * 0.25)) ** 0.5)

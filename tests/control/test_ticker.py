@@ -1,0 +1,132 @@
+"""The time of a tick: given, or going on by itself; and what is remembered of the tick before."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import tasks
+import wbc
+from tests.control.scenes import standing
+
+
+class Watch(tasks.TorqueMinimization):
+    """A task that keeps what it was told."""
+
+    def __init__(self) -> None:
+        super().__init__("watch")
+        self.seen: list[wbc.Tick] = []
+
+    def rows(self, robot: wbc.Dynamics, tick: wbc.Tick) -> wbc.Rows:
+        self.seen.append(tick)
+        return super().rows(robot, tick)
+
+    @property
+    def times(self) -> list[float]:
+        return [round(tick.time, 9) for tick in self.seen]
+
+
+def watched(period: float = 1e-3) -> tuple[wbc.Controller, Watch, np.ndarray]:
+    robot, watch = wbc.load("arm", "numpy"), Watch()
+    stack = wbc.Stack(tasks.EquationOfMotion() / tasks.JointAcceleration() / watch)
+    return wbc.Controller(robot, stack, period=period), watch, np.array(robot.model.nominal)
+
+
+def test_time_that_is_not_given_goes_on_by_the_period() -> None:
+    ours, watch, q = watched(period=2e-3)
+    for _ in range(3):
+        ours.step(q, np.zeros(7))
+    ours.step(q, np.zeros(7), 1.0)
+    ours.step(q, np.zeros(7))
+    ours.period = 0.1
+    ours.step(q, np.zeros(7))
+    ours.reset()
+    ours.step(q, np.zeros(7))
+    assert watch.times == [0.0, 0.002, 0.004, 1.0, 1.002, 1.102, 0.0]
+
+
+def test_a_fade_ends_and_a_rate_holds_without_a_given_time() -> None:
+    ours, _, q = watched(period=1e-2)
+    ours.stack.fade("posture", 3.0, duration=0.05)
+    for _ in range(7):
+        ours.step(q, np.zeros(7))
+    assert ours.stack["posture"].weight == 3.0
+
+
+def test_time_that_stands_still_is_warned_of_once_at_the_hundredth_repetition() -> None:
+    ours, _, q = watched()
+    for _ in range(100):  # the first tick, and 99 more at its time: filterwarnings makes an error of a warning
+        ours.step(q, np.zeros(7), 0.5)
+    with pytest.warns(
+        wbc.WbcWarning, match=r"100 ticks in a row had the time 0\.5 s.*controller\.step\(q, v\)"
+    ) as told:
+        ours.step(q, np.zeros(7), 0.5)
+    assert told[0].filename == __file__
+    for _ in range(120):
+        ours.step(q, np.zeros(7), 0.5)
+
+
+def test_time_that_moves_on_now_and_then_is_not_warned_of() -> None:
+    ours, _, q = watched()
+    for tick in range(180):
+        ours.step(q, np.zeros(7), 1.0 * (tick // 90))
+
+
+def test_the_same_time_twice_gives_the_same() -> None:
+    """The last torque is that of the last tick at another time, however often a tick is asked for."""
+    ours, watch, q = watched()
+    first = ours.step(q, np.zeros(7), 0.0)
+    second = ours.step(q + 0.01, np.zeros(7), 1e-3)
+    again = ours.step(q + 0.01, np.zeros(7), 1e-3)
+    assert watch.seen[0].last_torque is None
+    assert watch.seen[1].last_torque is first.torque or np.array_equal(watch.seen[1].last_torque, first.torque)
+    assert np.array_equal(watch.seen[2].last_torque, first.torque)
+    assert np.allclose(again.torque, second.torque, atol=1e-12)
+    ours.step(q, np.zeros(7), 2e-3)
+    assert np.array_equal(watch.seen[3].last_torque, again.torque)
+    ours.reset()
+    ours.step(q, np.zeros(7), 0.0)
+    assert watch.seen[4].last_torque is None
+
+
+def test_a_layout_is_made_once_for_the_same_contacts() -> None:
+    ours, q = standing("quadruped", "numpy")
+    watch = Watch()
+    stack = wbc.Stack([*map(list, ours.stack.levels), [watch]], ours.stack.contacts)
+    ours = wbc.Controller(ours.robot, stack)
+    for tick, change in enumerate((None, stack.open_contact, None, stack.close_contact)):
+        if change is not None:
+            change("LF_foot")
+        ours.step(q, np.zeros(18), 1e-3 * tick)
+    layouts = [tick.layout for tick in watch.seen]
+    assert layouts[0] is layouts[3] and layouts[1] is layouts[2] and layouts[0] is not layouts[1]
+    assert len(watch.seen[1].contacts) == 3
+
+
+def test_what_the_contacts_bear_and_where_they_are_held_is_told() -> None:
+    ours, q = standing("quadruped", "numpy")
+    watch = Watch()
+    stack = wbc.Stack([*map(list, ours.stack.levels), [watch]], ours.stack.contacts)
+    ours = wbc.Controller(ours.robot, stack)
+    first = ours.step(q, np.zeros(18), 0.0)
+    stack.open_contact("LF_foot", duration=0.1)
+    ours.step(q, np.zeros(18), 1.0)
+    ours.step(q, np.zeros(18), 1.05)
+    borne = first.normal_forces["LF_foot"]
+    assert watch.seen[1].ceilings == pytest.approx([borne, np.inf, np.inf, np.inf])
+    assert watch.seen[2].ceilings == pytest.approx([borne / 2, np.inf, np.inf, np.inf])
+    ours.robot.update(q)
+    assert np.allclose(watch.seen[0].anchors[1], ours.robot.pose("RF_foot"))
+
+
+def test_asking_for_errors_moves_nothing_on() -> None:
+    ours, watch, q = watched()
+    ours.step(q, np.zeros(7), 0.0)
+    ours.stack.fade("posture", 3.0, duration=1.0)
+    ours.step(q, np.zeros(7), 1.0)
+    for _ in range(3):
+        ours.errors()
+        str(ours)
+    assert ours.stack["posture"].weight == 1.0
+    ours.step(q, np.zeros(7))
+    assert watch.times[-1] == 1.001
