@@ -103,9 +103,10 @@ def humanoid(levels: int) -> tuple[wbc.Controller, np.ndarray]:
     }[levels]
     soles = robot.model.soles
     contacts = [wbc.SurfaceContact(foot, 0.6, soles[foot]) for foot in robot.model.feet]
-    return wbc.Controller(robot, wbc.Stack([tasks.EquationOfMotion(), limits, *work], contacts=contacts)), np.array(
-        robot.model.nominal
-    )
+    stacked = tasks.EquationOfMotion() / limits
+    for task in work:
+        stacked /= task
+    return wbc.Controller(robot, wbc.Stack(stacked, contacts=contacts)), np.array(robot.model.nominal)
 
 
 def time_humanoid(levels: int) -> Ticks:
