@@ -21,9 +21,9 @@ lint: .venv/ready
 	.venv/bin/lint-imports
 
 bench: .venv/ready
-	$(PY) benchmarks/dynamics.py
-	$(PY) benchmarks/controller.py
+	$(PY) -m wbc bench
 	$(PY) benchmarks/inverse_kinematics.py
+	$(PY) -m benchmarks.readme
 
 soak: .venv/ready
 	$(PY) -m pytest -m soak

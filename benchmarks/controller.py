@@ -1,61 +1,50 @@
-"""The cost of `controller.step` for each solver and backend, as ratios to TSID's tick where there is one in this run.
+"""The cost of `controller.step` for each solver on the scenes of the peers, beside the peers.
 
-usage: OMP_NUM_THREADS=1 python benchmarks/controller.py   (`make bench`)
+usage: PEERS=DIR python -m benchmarks.controller   (`make bench` runs it)
 
-The packaged robots are those of `wbc bench`. With PEERS=DIR, the environment that `benchmarks/peers/setup.sh DIR`
-makes, TSID is timed first, on the scenes `anymal` and `talos`; ours have its robots, contacts, gains and limits, and
-its tasks on strict levels. A tick has one of 50 random velocities around the standing pose, as TSID's has: the active
-set changes from tick to tick.
+DIR is made by `sh benchmarks/peers/setup.sh DIR`. A tick has one of 50 random velocities around the standing pose, as
+the peers' ticks have: the active set changes from tick to tick.
 """
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
-from pathlib import Path
+from benchmarks import beside
+from benchmarks.daqp_hierarchy import DaqpHierarchy, Judged
+from benchmarks.scenes import PEERS, peer
+from benchmarks.ticks import Measured, Ticks, tell
+from wbc.application import bench
+from wbc.solvers import Solver, solver_names
 
-from rich.console import Console
-from scenes import PEERS, peer
-
-from wbc.application import bench, reports
-from wbc.solvers import solver_names
-
-HERE = Path(__file__).parent
+DAQP = "DAQP's hierarchy"
 
 
-def tsid() -> dict[str, float]:
-    """TSID's median tick by scene, s; nothing without its environment."""
-    folder = os.environ.get("PEERS")
-    if not folder:
-        return {}
-    command = [str(Path(folder) / "bin" / "python"), str(HERE / "peers" / "tsid_tick.py")]
-    done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, "OMP_NUM_THREADS": "1"})
-    if done.returncode:
-        raise SystemExit(f"TSID did not run: {done.stderr[-400:]}")
-    found = {}
-    for line in done.stdout.splitlines():
-        report = json.loads(line)
-        found[report["scene"]] = 1e-6 * report["median_us"]
-        print(
-            f"{report['scene']}: {report['peer']} (C++) {report['median_us']:.1f} µs, {report['p99_us']:.1f} µs at 99 %"
-        )
+def measure() -> Measured:
+    """Ticks by scene, and by peer and solver."""
+    found, others = {}, beside.measure()
+    for scene in PEERS:
+        rows = found[scene] = dict(others.get(scene, {}))
+        for name in (*solver_names(), DAQP):
+            solver: str | Solver = DaqpHierarchy() if name == DAQP else name
+            controller, q = peer(scene, "pinocchio", solver)
+            ticks = 2950 if controller.solver.plan_levels(1) is not None else 250  # few where a tick is long
+            timing = bench.measure(scene, name, "pinocchio", controller, q, ticks)
+            rows[name] = Ticks.of(timing.times)
     return found
 
 
-def main() -> None:
-    """Prints a table a scene."""
-    peers = tsid()
-    console = Console(width=160, highlight=False)
-    for scene in (*PEERS, "quadruped", "humanoid"):
-        timings = []
-        for solver in solver_names():
-            for backend in [name for name in bench.backends() if scene not in PEERS or name != "mujoco"]:
-                controller, q = (peer if scene in PEERS else bench.standing)(scene, backend, solver)
-                ticks = 250 if solver == "sequential-qp" else 1450
-                timings.append(bench.measure(scene, solver, backend, controller, q, ticks))
-        console.print(reports.timings(timings, peers), "")
+def judge() -> dict[str, tuple[float, float]]:
+    """By scene: the worst gap to the optimum of any level in 50 states, of DAQP's hierarchy and of the exact solver."""
+    found = {}
+    for scene in PEERS:
+        judged = Judged()
+        controller, q = peer(scene, "pinocchio", judged)
+        bench.measure(scene, "judged", "pinocchio", controller, q, 1)  # 50 states to warm up, and one more
+        found[scene] = max(judged.gaps[0]), max(judged.gaps[1])
+    return found
 
 
 if __name__ == "__main__":
-    main()
+    print(f"hierarchical-qp and weighted-qp run on {bench.runs_on()}")
+    tell(measure())
+    for scene, (theirs, ours) in judge().items():
+        print(f"{scene}: a level is off its optimum by up to {theirs:.1e} ({DAQP}), {ours:.1e} (hierarchical-qp)")

@@ -1,12 +1,17 @@
 """The cost of one full update of a robot on each backend, against Pinocchio's `computeAllTerms` in the same run.
 
 A full update is: state in; M, h, gravity, centre of mass, momentum and their Jacobians and biases, and pose, twist,
-Jacobian and bias of the feet (and hands) out. Run with OMP_NUM_THREADS=1 (`make bench` does).
+Jacobian and bias of the feet (and hands) out.
+
+usage: OMP_NUM_THREADS=1 python -m benchmarks.dynamics   (`make bench` runs it)
 """
 
 from __future__ import annotations
 
-import importlib.util
+import json
+import os
+import subprocess
+import sys
 import time
 from collections.abc import Callable
 from functools import partial
@@ -14,6 +19,9 @@ from functools import partial
 import numpy as np
 
 import wbc
+from benchmarks.ticks import Measured, Ticks, tell
+from wbc import compiled
+from wbc.application import bench
 from wbc.dynamics import Dynamics
 from wbc.model import packaged_path
 
@@ -39,8 +47,14 @@ def mass_and_bias(robot: Dynamics, q: np.ndarray, v: np.ndarray) -> None:
     _ = robot.mass_matrix, robot.bias
 
 
-def microseconds(tick: Callable[[], None], rounds: int = 15, ticks: int = 60) -> float:
-    """The time of one call: the median over rounds of a round's mean."""
+def seconds(tick: Callable[[], object], rounds: int = 15, ticks: int = 60) -> float:
+    """The time of one call, s: the median over rounds of a round's mean.
+
+    Args:
+        tick: what is called.
+        rounds: how many.
+        ticks: calls in a round.
+    """
     for _ in range(ticks):
         tick()
     found = []
@@ -49,16 +63,27 @@ def microseconds(tick: Callable[[], None], rounds: int = 15, ticks: int = 60) ->
         for _ in range(ticks):
             tick()
         found.append((time.perf_counter() - start) / ticks)
-    return 1e6 * float(np.median(found))
+    return float(np.median(found))
 
 
-def main() -> None:
-    """Prints one table."""
-    backends = [name for name in ("numpy", "pinocchio", "mujoco") if name == "numpy" or importlib.util.find_spec(name)]
+def without_kernel() -> Measured:
+    """The same of the numpy backend in a process where the compiled kernel is off."""
+    command = [sys.executable, "-m", "benchmarks.dynamics", "numpy"]
+    done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, "WBC_KERNEL": "off"}, check=True)
+    return {name: {row: Ticks(*value) for row, value in rows.items()} for name, rows in json.loads(done.stdout).items()}
+
+
+def measure(only: str = "") -> Measured:
+    """Mean times by robot: of `computeAllTerms`, and by backend of M and h and of a full update.
+
+    Args:
+        only: a backend; empty: all that are installed.
+    """
+    backends = [only] if only else sorted(bench.backends(), reverse=True)
     rng = np.random.default_rng(0)
-    print(f"{'robot':10} {'backend':10} {'M and h':>12} {'full update':>12} {'ratio of M and h':>18}")
+    found: Measured = {}
     for name in ROBOTS:
-        unit = None
+        rows = found[name] = {}
         if "pinocchio" in backends:
             import pinocchio as pin
 
@@ -66,18 +91,21 @@ def main() -> None:
             model = pin.buildModelFromUrdf(str(packaged_path(name)), *root)
             v = rng.normal(size=model.nv)
             q = pin.integrate(model, pin.neutral(model), rng.normal(size=model.nv))
-            unit = microseconds(partial(pin.computeAllTerms, model, model.createData(), q, v))
-            print(f"{name:10} {'computeAllTerms':>23} {'':>12} {unit:9.1f} µs")
+            rows["computeAllTerms"] = Ticks(seconds(partial(pin.computeAllTerms, model, model.createData(), q, v)))
         for backend in backends:
-            robot = wbc.load(name, backend)
+            robot = wbc.load(name, backend)  # type: ignore[arg-type]
             q, v = robot.random(rng), rng.normal(size=robot.nv)
-            part, whole = (
-                microseconds(partial(mass_and_bias, robot, q, v)),
-                microseconds(partial(full_update, robot, q, v)),
-            )
-            ratio = f"{part / unit:.1f} x" if unit else "(no Pinocchio)"
-            print(f"{name:10} {backend:10} {part:9.1f} µs {whole:9.1f} µs {ratio:>18}")
+            rows[backend] = Ticks(seconds(partial(mass_and_bias, robot, q, v)))
+            rows[f"{backend}, all"] = Ticks(seconds(partial(full_update, robot, q, v)))
+    if not only and compiled.kernel is not None:
+        for name, rows in without_kernel().items():
+            found[name]["numpy, kernel off"] = rows["numpy"]
+    return found
 
 
 if __name__ == "__main__":
-    main()
+    if sys.argv[1:] == ["numpy"]:
+        print(json.dumps(measure("numpy")))
+    else:
+        print(f"the backend numpy runs on {bench.runs_on()}")
+        tell(measure())

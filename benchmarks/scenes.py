@@ -1,8 +1,17 @@
-"""The scenes of `peers/tsid_tick.py` for our controllers, on strict levels."""
+"""The scenes of `peers/` for our controllers, on strict levels.
+
+The problem is TSID's: its feet, places, gains and torque limits, normal forces of 1 to 2000 N, and least forces on the
+last level, as TSID regularises them. TSID's friction pyramid is the outer one, |f_x|, |f_y| ≤ 0.6 f_z, and ours the
+inner one of its cone: a coefficient of 0.6 √2 makes them the same. TSID does not know joint friction and damping: the
+URDF is read without them. What differs: TSID has all tasks on one weighted level, the motion of its contacts too; ours
+stand on levels of their own, and contacts stand beside the limits.
+"""
 
 from __future__ import annotations
 
 import importlib.util
+import math
+import re
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -12,35 +21,44 @@ import numpy as np
 
 import tasks
 import wbc
+from wbc.model import read_urdf
+
+CORNERS = [(0.1, 0.05), (0.1, -0.05), (-0.1, -0.05), (-0.1, 0.05)]
 
 
-def peer(name: str, backend: str, solver: str) -> tuple[wbc.Controller, np.ndarray]:
-    """The scene of that name of `peers/tsid_tick.py`, its tasks on strict levels."""
+def peer(name: str, backend: str, solver: str | wbc.solvers.Solver) -> tuple[wbc.Controller, np.ndarray]:
+    """The scene of that name, and its configuration.
+
+    Args:
+        name: of `PEERS`.
+        backend: see `wbc.load`.
+        solver: see `wbc.Controller`.
+    """
     spec = importlib.util.find_spec("cmeel")
     assert spec is not None and spec.origin is not None, "the scenes of the peers need example-robot-data"
     robots = Path(spec.origin).parents[1] / "cmeel.prefix" / "share" / "example-robot-data" / "robots"
     file, feet, stance = PEERS[name]
+    text = re.sub(rb"<dynamics\b[^>]*/>", b"", (robots / file).read_bytes())
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", wbc.WbcWarning)
-        robot = wbc.load(robots / file, backend, floating=True)
+        robot = wbc.load(read_urdf(text, floating=True), backend)  # type: ignore[arg-type]
     q, angles = robot.neutral(), stance(robots)
     q[2] = angles["height"]
     for joint in robot.joint_names:
         q[robot.model.q_index[joint]] = angles.get(joint, 0.0)
-    gains = wbc.Gains(kp=100.0, kd=20.0)
-    corners = [(0.1, 0.05), (0.1, -0.05), (-0.1, -0.05), (-0.1, 0.05)]
+    gains, friction = wbc.Gains(kp=100.0, kd=20.0), 0.6 * math.sqrt(2.0)
     contacts = [
-        wbc.PointContact(foot, 0.6, minimum=1.0, maximum=2000.0)
+        wbc.PointContact(foot, friction, minimum=1.0, maximum=2000.0)
         if name == "anymal"
-        else wbc.SurfaceContact(foot, 0.6, corners, minimum=1.0, maximum=2000.0)
+        else wbc.SurfaceContact(foot, friction, CORNERS, minimum=1.0, maximum=2000.0)
         for foot in feet
     ]
     limits = tasks.TorqueLimits() + tasks.FrictionCones() + tasks.ContactMotion(gains)
     com, posture = tasks.CenterOfMass(gains=gains), tasks.JointAcceleration(gains=gains)
-    stack = wbc.Stack(tasks.EquationOfMotion() / limits / com / posture, contacts=contacts)
+    levels = tasks.EquationOfMotion() / limits / com / posture / tasks.ForceMinimization()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", wbc.WbcWarning)
-        return wbc.Controller(robot, stack, solver), q
+        return wbc.Controller(robot, wbc.Stack(levels, contacts=contacts), solver), q
 
 
 def _half_sitting(srdf: Path) -> dict[str, float]:

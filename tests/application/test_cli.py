@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 import wbc
+from wbc import compiled
 from wbc.application import scenes
 from wbc.application.cli import main
 from wbc.model import packaged_path
@@ -188,7 +189,8 @@ def test_wrong_usage_is_one_line_with_what_is_right(arguments, words, tmp_path, 
 
 
 def test_version():
-    assert run("--version") == (f"wbc {wbc.__version__}\n", "", 0)
+    solver = "the compiled kernel" if compiled.kernel is not None else "numpy"
+    assert run("--version") == (f"wbc {wbc.__version__}, on {solver}\n", "", 0)
 
 
 @pytest.mark.parametrize(
@@ -400,6 +402,8 @@ def test_examples_come_with_the_repository(tmp_path, monkeypatch):
 def test_bench_has_a_row_for_each_solver_and_backend():
     out, err, code = run("bench", "arm", "--ticks", "5")
     assert (err, code) == ("", 0)
+    told = "the compiled kernel" if compiled.kernel is not None else "numpy (there is no compiled kernel)"
+    assert out.splitlines()[0] == f"hierarchical-qp, weighted-qp and the backend numpy run on {told}"
     rows = [line.split() for line in out.splitlines() if line.startswith("arm ")]
     solvers = {"hierarchical-qp", "sequential-qp", "weighted-qp", "nullspace", "operational-space"}
     assert {cells[1] for cells in rows} == solvers

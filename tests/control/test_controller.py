@@ -8,7 +8,7 @@ import pytest
 import tasks
 import wbc
 from tests.control.scenes import SOLVERS, contacts, controller, moving_state, standing
-from wbc import WbcError, WbcWarning
+from wbc import WbcError, WbcWarning, compiled
 
 pytestmark = pytest.mark.filterwarnings("ignore:no task bounds the forces")
 """Stacks of equations alone are what many of these tests are about."""
@@ -482,3 +482,14 @@ def test_the_period_may_be_set_while_it_runs() -> None:
     watched.period = 5e-3
     watched.step(q, np.zeros(18), 1.0)
     assert (seen[0], seen[-1]) == (1e-3, 5e-3)
+
+
+@pytest.mark.parametrize("solver", ["hierarchical-qp", "weighted-qp", "nullspace"])
+def test_a_controller_says_what_its_solver_runs_on(solver: str) -> None:
+    ours, _ = standing("quadruped", "numpy", solver)
+    last = str(ours).splitlines()[-1]
+    how = "" if solver == "nullspace" else " (numpy)" if compiled.kernel is None else " (compiled)"
+    assert last == f"solver: {type(ours.solver).__name__}{how}"
+    if how:
+        off = wbc.Controller(ours.robot, ours.stack, type(ours.solver)(compiled=False))
+        assert str(off).endswith(" (numpy)")

@@ -12,6 +12,7 @@ import numpy as np
 
 import tasks
 import wbc
+from wbc import compiled
 from wbc.arrays import Array
 from wbc.control.controller import Controller
 from wbc.errors import WbcError, WbcWarning
@@ -52,6 +53,34 @@ def backends() -> list[str]:
     return [name for name, module in known.items() if importlib.util.find_spec(module)]
 
 
+def runs_on() -> str:
+    """What a solver or backend that has a compiled twin runs on here."""
+    return "the compiled kernel" if compiled.kernel is not None else "numpy (there is no compiled kernel)"
+
+
+def interruptions() -> int:
+    """How often another program has taken the processor from this thread; 0 where the system does not say."""
+    try:
+        import resource
+    except ImportError:  # Windows
+        return 0
+    return resource.getrusage(getattr(resource, "RUSAGE_THREAD", resource.RUSAGE_SELF)).ru_nivcsw
+
+
+class Stopwatch:
+    """Times something; what other programs take of the processor meanwhile does not count."""
+
+    def start(self) -> None:
+        """Begin."""
+        self._before, self._spent = interruptions(), time.thread_time()
+        self._began = time.perf_counter()
+
+    def stop(self) -> float:
+        """The time since the beginning, s; where there was an interruption, this thread's time on the processor."""
+        taken = time.perf_counter() - self._began
+        return taken if interruptions() == self._before else min(taken, time.thread_time() - self._spent)
+
+
 def standing(name: str, backend: str, solver: str) -> tuple[Controller, Array]:
     """A robot in its nominal configuration, on its feet if it has any, and what holds it there.
 
@@ -86,6 +115,8 @@ def standing(name: str, backend: str, solver: str) -> tuple[Controller, Array]:
 def measure(scene: str, solver: str, backend: str, controller: Controller, q: Array, ticks: int) -> Timing:
     """Times ticks of a controller at random velocities around a configuration.
 
+    What another program takes of the processor meanwhile is not counted, see `Stopwatch`.
+
     Args:
         scene: for the timing.
         solver: for the timing.
@@ -98,14 +129,14 @@ def measure(scene: str, solver: str, backend: str, controller: Controller, q: Ar
         raise WbcError(f"ticks = {ticks} must be one or more")
     rng = np.random.default_rng(0)
     velocities = 0.1 * rng.normal(size=(VELOCITIES, controller.robot.nv))
-    times, parts, steps = [], [], []
+    times, parts, steps, watch = [], [], [], Stopwatch()
     statuses: Counter[str] = Counter()
     with wbc.single_threaded():
         for tick in range(WARM_UP + ticks):
             v = velocities[tick % VELOCITIES]
-            start = time.perf_counter()
+            watch.start()
             solution = controller.step(q, v, controller.period * tick)
-            times.append(time.perf_counter() - start)
+            times.append(watch.stop())
             parts.append(solution.time)
             statuses[solution.status] += 1
             steps.append(solution.iterations)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 import wbc
+from wbc import compiled
 from wbc.application import reports
 from wbc.application.terminal import progress, tell, tell_problem
 from wbc.errors import WbcError, WbcWarning
@@ -56,7 +57,7 @@ def main(arguments: list[str] | None = None) -> None:
 
 def _version(asked: bool) -> None:
     if asked:
-        tell(f"wbc {wbc.__version__}")
+        tell(f"wbc {wbc.__version__}, on {'numpy' if compiled.kernel is None else 'the compiled kernel'}")
         raise typer.Exit
 
 
@@ -358,6 +359,7 @@ def bench(
                 bar.advance(task)
     except WbcError as error:
         raise _failure(error, 2) from None
+    tell(f"hierarchical-qp, weighted-qp and the backend numpy run on {timer.runs_on()}", "")
     tell(reports.timings(found), "", f"medians of {ticks} ticks; backend, tasks, solver and rest in µs")
 
 

@@ -13,6 +13,7 @@ from time import perf_counter
 
 import numpy as np
 
+from wbc import compiled
 from wbc.arrays import Array, ArrayLike
 from wbc.control.checks import check_tasks, usable_solver, warn_of_ignored_inequalities
 from wbc.control.equation_of_motion import MotionEquation
@@ -172,4 +173,7 @@ class Controller:
             tick = self._ticker.again(self.period)
             parts = Program(self.stack, tick.layout).parts(self.robot, tick)
             counts = {part.entry.name: part.counts() for part in parts}
-        return f"{self.robot!r}\n{self.stack.describe(counts)}\nsolver: {self.solver}"
+        solver, how = type(self.solver).__name__, ""
+        if hasattr(self.solver, "compiled"):  # it has two twins, and says which one it is to be
+            how = " (compiled)" if compiled.kernel is not None and self.solver.compiled is not False else " (numpy)"
+        return f"{self.robot!r}\n{self.stack.describe(counts)}\nsolver: {solver}{how}"
