@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal
 
 import numpy as np
 
@@ -19,10 +18,6 @@ from wbc.tasking.tick import Tick
 FAR = 1e9
 """Stands for a limit that does not exist, rad or m."""
 
-RISE = float(__import__("os").environ.get("RISE", "0.05"))
-"""Time in which a torque may rise from none to the greatest, s: slower than what a drive can do, faster than what a robot
-of some kg and more can follow."""
-
 INSIDE = 1e-3
 """How far within its limit a joint that was beyond is led, rad or m, so that it gets there in finite time."""
 
@@ -30,12 +25,9 @@ INSIDE = 1e-3
 class TorqueLimits(Task):
     """Torques stay within what the actuators give, and change no faster than told.
 
-    Strict priorities jump where a limit decides a level: the bound on the rate spreads such a jump over some ticks. It is
-    as hard as the limits themselves.
-
     Args:
         scale: share of the limits that may be used.
-        rate: greatest change, N m/s or N/s; "auto": from none to all that an actuator gives takes `RISE`; None: any.
+        rate: greatest change, N m/s or N/s; None: any.
         name: see `Task`.
         weight: see `Task`.
     """
@@ -43,15 +35,11 @@ class TorqueLimits(Task):
     inequality = True
 
     def __init__(
-        self,
-        scale: float = 1.0,
-        rate: float | Literal["auto"] | None = "auto",
-        name: str | None = None,
-        weight: float = 1.0,
+        self, scale: float = 1.0, rate: float | None = None, name: str | None = None, weight: float = 1.0
     ) -> None:
         super().__init__("torque limits" if name is None else name, weight)
         self.scale = number(scale, f"{self.name}: scale", above=True)
-        self.rate = rate if rate is None or rate == "auto" else number(rate, f"{self.name}: rate", above=True)
+        self.rate = None if rate is None else number(rate, f"{self.name}: rate", above=True)
         self._constant: tuple[object, Rows] | None = None
 
     def rows(self, robot: Dynamics, tick: Tick) -> Rows:
@@ -65,7 +53,7 @@ class TorqueLimits(Task):
         last = tick.last_torque
         if self.rate is None or last is None:
             return rows
-        step = (robot.limits.effort / RISE if self.rate == "auto" else self.rate) * tick.period
+        step = self.rate * tick.period
         # within the limits first: from a last torque beyond them, back at the rate
         lower = np.minimum(np.maximum(rows.lower, last - step), last + step)
         upper = np.maximum(np.minimum(rows.upper, last + step), last - step)

@@ -104,6 +104,7 @@ class Evidence(ABC):
         self.q, self.v = robot.q, robot.v
         self.status: Status = outcome.status
         self.iterations, self.interrupted, self.reason = outcome.iterations, outcome.interrupted, outcome.reason
+        self._yielding = outcome.yielding
         self.late = False
         self.time = Times(0.0, 0.0, 0.0, 0.0)
 
@@ -175,6 +176,18 @@ class Evidence(ABC):
                 found.append(Active(part.entry.name, names[row], side, part.entry.level, violation))
         return tuple(found)
 
+    @cached_property
+    def yielding(self) -> tuple[tuple[str, str, float], ...]:
+        """What levels are about to lose: task, row, and the share of its size that is left."""
+        found = []
+        for _, row, share in self._yielding:
+            for part in self._parts:
+                if row < len(part.lower):
+                    found.append((part.entry.name, part.entry.task.row_names(self._state(), self._tick)[row], share))
+                    break
+                row -= len(part.lower)
+        return tuple(found)
+
     @property
     def violated(self) -> tuple[Active, ...]:
         """The inequalities that do not hold, highest priority first."""
@@ -196,6 +209,8 @@ class Evidence(ABC):
             Result(part, value, residual, part.entry.task.row_names(robot, tick))
             for part, value, residual in self._table
         ]
+        for task, row, share in self.yielding:
+            head += f"\nnear a singularity: {task} asks less of {row}, of which {share:.1%} is left"
         return explain(
             head,
             [

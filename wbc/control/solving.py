@@ -41,6 +41,8 @@ class Outcome(NamedTuple):
         interrupted: whether the solver was stopped by its bound on steps or time.
         ignored: whether an inequality is violated because the solver looks at none.
         reason: why it failed.
+        yielding: the directions that levels are about to lose, and ask less of: level, row of all tasks' rows that has
+            most of it, and how much of its size is left.
     """
 
     x: Array
@@ -49,6 +51,7 @@ class Outcome(NamedTuple):
     interrupted: bool = False
     ignored: bool = False
     reason: Exception | None = None
+    yielding: Sequence[tuple[int, int, float]] = ()
 
 
 class UnsoundRowsError(Exception):
@@ -112,7 +115,7 @@ class CompiledSolving(Solving):
             count = 1 + max(level for level, _ in self._levels)
             options = self._solver_options("max_iterations", 1000), self._solver_options("rank_tolerance", 1e-9)
             plan = self._plans[shapes] = kernel.TickPlan(nv, nf, actuated, self._scale, count, shapes, *options)
-            plan.soften(float(__import__("os").environ.get("SOFT", "0.02")), 1)
+            plan.soften(self._solver_options("soften", 0.0), 1)
         self._plan = self._plans[shapes]
 
     def solve(self, equation: MotionEquation, parts: Sequence[Part], seconds: float) -> Outcome:
@@ -129,7 +132,8 @@ class CompiledSolving(Solving):
         status, steps, _, row = found
         if status == UNSOUND:
             raise UnsoundRowsError(f"row {row} has a number that can't be used")
-        return Outcome(x, "optimal" if status == OPTIMAL else "relaxed", steps, status == STOPPED)
+        yielding = self._plan.softened()
+        return Outcome(x, "optimal" if status == OPTIMAL else "relaxed", steps, status == STOPPED, yielding=yielding)
 
     def _call(self, equation: MotionEquation, parts: Sequence[Part], seconds: float, x: Array) -> Any:  # noqa: ANN401
         if self._plan is None:
@@ -151,6 +155,10 @@ class CompiledSolving(Solving):
         """See `Solving`."""
         for plan in self._plans.values():
             plan.forget()
+
+    def __getstate__(self) -> dict[str, Any]:
+        """A copy lays its plans out anew: two must not share what one of them remembers."""
+        return self.__dict__ | {"_plans": {}, "_plan": None}
 
 
 def _as_kernel_wants(part: Part) -> Part:

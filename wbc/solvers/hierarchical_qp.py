@@ -18,6 +18,9 @@ from wbc.solvers.hierarchical.compiled import Compiled
 from wbc.solvers.hierarchical.engine import STOPPED, UNSOUND, Engine, Found, Request
 from wbc.solvers.level import Hierarchy, LevelLike
 
+SOFTEN = 0.02
+"""Knees bent by 0.3 rad or more leave more than this share of what carries a base: they are held exactly."""
+
 _KEPT = 8
 """So many layouts are kept, each with its last active set: a controller has one for each set of closed contacts."""
 
@@ -40,6 +43,7 @@ class HierarchicalQP(Solver):
         warm_start: bool = True,
         rank_tolerance: float = RANK_TOLERANCE,
         compiled: bool | None = None,
+        soften: float = SOFTEN,
     ) -> None:
         """Make a solver.
 
@@ -50,6 +54,9 @@ class HierarchicalQP(Solver):
             warm_start: begin with the last solve's active set.
             rank_tolerance: see `elimination.RANK_TOLERANCE`.
             compiled: whether the compiled kernel is used; None: where it was built.
+            soften: in a controller, a level asks less of a direction of which less than this share of its rows' size is
+                left, continuously: near a singularity it would take huge accelerations from all that is below. 0: every
+                level is held exactly, whatever it takes. Levels that are handed over one by one are always held exactly.
 
         Raises:
             WbcError: an argument can't be used; `compiled` is True and there is no kernel.
@@ -64,7 +71,9 @@ class HierarchicalQP(Solver):
                 "(pip install --no-binary wbc wbc), and leave WBC_KERNEL unset"
             )
         self.max_iterations, self.deadline, self.warm_start = int(max_iterations), deadline, warm_start
-        self.rank_tolerance, self.compiled = float(rank_tolerance), compiled
+        if not 0.0 <= soften < 1.0:
+            raise WbcError(f"soften is {soften!r}, expected a share from 0 to below 1")
+        self.rank_tolerance, self.compiled, self.soften = float(rank_tolerance), compiled, float(soften)
         self._engines: dict[tuple[object, ...], Engine] = {}
 
     def reset(self) -> None:
