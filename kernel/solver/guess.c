@@ -9,6 +9,7 @@
 #include "inside.h"
 
 #define RATIO 1e-6     /* of the weights of one level and the one above */
+#define LEAST 1e-6     /* root of the least weight: numbers do not tell more levels apart */
 #define DEPENDENT 1e-7 /* a row that adds less than this share of itself depends on those before it */
 #define ASTRAY 1e6     /* a guess that is violated by so many times more than at its start has lost its way */
 #define MEETS 1e-9     /* a row is met within this share of its norm */
@@ -24,13 +25,13 @@ static double *column_of_block(Hierarchy *h, int k, int j) {
 static void lay_out_blocks(Hierarchy *h) {
     struct Guess *s = h->guess;
     int first = h->prefix_end;
-    s->last = pow(RATIO, 0.5 * (h->levels - h->prefix_level));
+    s->last = fmax(pow(RATIO, 0.5 * (h->levels - h->prefix_level)), LEAST);
     for (int k = h->prefix_level + 1; k < h->active_levels; k++) {
         Level *level = h->level + k;
         if (!level->rank) continue;
         double squares = 0.0;
         for (int i = 0; i < level->count; i++) squares += h->norm[level->order[i]] * h->norm[level->order[i]];
-        s->root[k] = pow(RATIO, 0.5 * (k - h->prefix_level - 1)) / sqrt(squares / level->count);
+        s->root[k] = fmax(pow(RATIO, 0.5 * (k - h->prefix_level - 1)), LEAST) / sqrt(squares / level->count);
         for (int j = 0; j < level->column - first; j++) {
             double *b = column_of_block(h, k, j);
             for (int i = 0; i < level->count; i++) b[i] = h->T[(size_t)level->order[i] * h->ld + first + j];

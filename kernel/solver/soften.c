@@ -15,7 +15,7 @@
 #include "inside.h"
 
 #define MOST 0.03    /* lambda where a direction is lost */
-#define REFUGE 0.3   /* what it costs a soft row to take refuge in directions that a level does not care for */
+#define REFUGE 1e-10 /* weight of the way that a soft row goes in directions that a level does not care for: next to none */
 #define BLOCK 8      /* singular vectors that are looked for together */
 #define ROUNDS 10    /* of inverse iteration: directions three times as strong have fallen to rounding by then */
 
@@ -226,10 +226,10 @@ static void weigh_soft(Hierarchy *h, int q, int end, int k, double *N) {
     struct Soft *s = h->soft;
     for (int i = 0; i < q; i++)
         for (int j = 0; j <= i; j++) {
-            double refuge = k == h->levels ? 1.0 : REFUGE * REFUGE * sqrt(s->lambda[i] * s->lambda[j]) / MOST;
+            double refuge = k == h->levels ? 1.0 : REFUGE;
             double shared = end < h->n ? dot(s->line[i] + end, s->line[j] + end, h->n - end) : 0.0;
             double own = s->level[i] == k ? h->soften / s->sigma[i] : s->lambda[i];
-            N[i * SOFT_MOST + j] = shared / (refuge > 1e-300 ? refuge : 1e-300) + (i == j ? own * own : 0.0);
+            N[i * SOFT_MOST + j] = shared / refuge + (i == j ? own * own : 0.0);
         }
     cholesky(N, q);
 }
@@ -238,7 +238,7 @@ static void weigh_soft(Hierarchy *h, int q, int end, int k, double *N) {
 static double size_of_level(const Hierarchy *h, int k) {
     double squares = 0.0;
     int count = 0;
-    for (int i = h->start[k]; i < h->start[k + 1]; i++) squares += h->norm[i] * h->norm[i], count += h->norm[i] > 0.0;
+    for (int i = h->start[k]; i < h->start[k + 1]; i++) squares += h->scale[i] * h->scale[i], count += h->scale[i] > 0.0;
     return count ? sqrt(squares / count) : 0.0;
 }
 

@@ -456,6 +456,7 @@ class Dynamics(Backend):
         twin._added = dict(self._added)
         if self.updates:
             twin.update(self._q, self._v)
+            twin.updates = self.updates  # what was computed from this state, and copied along, is of this state still
         return twin
 
     __copy__ = copy

@@ -56,7 +56,7 @@ class HierarchicalQP(Solver):
             compiled: whether the compiled kernel is used; None: where it was built.
             soften: in a controller, a level asks less of a direction of which less than this share of its rows' size is
                 left, continuously: near a singularity it would take huge accelerations from all that is below. 0: every
-                level is held exactly, whatever it takes. Levels that are handed over one by one are always held exactly.
+                level is held exactly, whatever it takes. Levels handed over to `solve` are always held exactly.
 
         Raises:
             WbcError: an argument can't be used; `compiled` is True and there is no kernel.
