@@ -19,10 +19,11 @@ from wbc.control.checks import check_tasks, usable_solver, warn_of_ignored_inequ
 from wbc.control.equation_of_motion import MotionEquation
 from wbc.control.evidence import Times
 from wbc.control.fallback import command
+from wbc.control.guard import Guard
 from wbc.control.metric import LeastTorqueByInverseMass
 from wbc.control.program import Part, Program
 from wbc.control.solution import Solution
-from wbc.control.solving import CompiledSolving, LevelSolving, Outcome, Solving, UnsoundRowsError
+from wbc.control.solving import BEYOND, CompiledSolving, LevelSolving, Outcome, Solving, UnsoundRowsError
 from wbc.control.stack import Stack
 from wbc.control.ticker import Ticker
 from wbc.dynamics.base import Dynamics
@@ -81,7 +82,7 @@ class Controller:
         self.solver = usable_solver(solver)
         check_tasks(self.robot, stack)
         self._ticker = Ticker(self.robot, stack)
-        self._laid: dict[Layout, tuple[Program, Solving]] = {}
+        self._laid: dict[Layout, tuple[Program, Solving, Guard]] = {}
         bounds = [stack.name_of(task) for task in stack if task.bounds_only]
         warn_of_ignored_inequalities(self.solver, bounds)
 
@@ -90,7 +91,7 @@ class Controller:
         self.stack.reset()
         self._ticker.forget()
         self.solver.reset()
-        for _, solving in self._laid.values():
+        for _, solving, _ in self._laid.values():
             solving.forget()
 
     def step(self, q: ArrayLike, v: ArrayLike, t: float | None = None) -> Solution:
@@ -113,10 +114,10 @@ class Controller:
         tick = self._ticker.tick(t, self.period)
         equation = MotionEquation.of(robot, tick)
         known = perf_counter()
-        program, solving = self._laid.get(tick.layout) or self._lay_out(tick, equation)
-        parts = program.parts_or_error(robot, tick)
+        laid = self._laid.get(tick.layout) or self._lay_out(tick, equation)
+        parts = laid[0].parts_or_error(robot, tick)
         built = perf_counter()
-        outcome = self._solve(program, solving, tick, equation, parts, began)
+        outcome = self._solve(laid, tick, equation, parts, began)
         solved = perf_counter()
         solution = Solution(robot, tick, parts, outcome, command(robot, tick, outcome), self.stack)
         self._ticker.note(solution)
@@ -125,7 +126,7 @@ class Controller:
         solution.late = self.deadline is not None and ended - began > self.deadline
         return solution
 
-    def _lay_out(self, tick: Tick, equation: MotionEquation) -> tuple[Program, Solving]:
+    def _lay_out(self, tick: Tick, equation: MotionEquation) -> tuple[Program, Solving, Guard]:
         """For contacts that are closed together for the first time."""
         below = [LeastTorqueByInverseMass()] if self.solver.dynamically_consistent else []
         program = Program(self.stack, tick.layout, below)
@@ -135,30 +136,41 @@ class Controller:
             solving = LevelSolving(program, self.solver)
         else:
             solving = CompiledSolving(program, equation, levels, self.solver)
-        self._laid[tick.layout] = program, solving
-        return program, solving
+        self._laid[tick.layout] = program, solving, Guard(program, equation, self.solver, self.robot)
+        return self._laid[tick.layout]
 
     def _solve(
         self,
-        program: Program,
-        solving: Solving,
+        laid: tuple[Program, Solving, Guard],
         tick: Tick,
         equation: MotionEquation,
         parts: Sequence[Part],
         began: float,
     ) -> Outcome:
-        """Solves within what is left of the deadline."""
-        seconds = math.inf
-        if self.deadline is not None:
-            seconds = max(self.deadline - RESERVE - (perf_counter() - began), 1e-5)
+        """Solves within what is left of the deadline, and within what the actuators give."""
+        program, solving, guard = laid
         try:
-            outcome = solving.solve(equation, parts, seconds)
+            outcome = solving.solve(equation, parts, self._left(began))
+            beyond = guard.beyond(outcome.x[tick.torque])
+            if beyond > BEYOND and outcome.status != "failed":
+                if not self.solver.ignores_inequalities:
+                    outcome = guard.solve(equation, parts, self._left(began))
+                if guard.beyond(outcome.x[tick.torque]) > BEYOND:
+                    outcome = outcome._replace(status="relaxed", ignored=self.solver.ignores_inequalities)
+            if beyond > 0.0:
+                guard.clip(outcome.x[tick.torque])
             if math.isfinite(outcome.x.dot(outcome.x)) or outcome.status == "failed":
                 return outcome
             raise UnsoundRowsError("the robot's dynamics have a number that can't be used")
         except UnsoundRowsError as error:
             program.check(self.robot, tick)  # names the task whose rows can't be used, if it was one
             return Outcome(np.zeros(tick.n), "failed", reason=error)
+
+    def _left(self, began: float) -> float:
+        """What a solver may take of a tick's time, s."""
+        if self.deadline is None:
+            return math.inf
+        return max(self.deadline - RESERVE - (perf_counter() - began), 1e-5)
 
     def errors(self) -> dict[str, Array]:
         """How far each task with a target is from it in the state of the last tick, by name: see `Task.error`."""

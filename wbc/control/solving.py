@@ -184,10 +184,12 @@ class LevelSolving(Solving):
     Args:
         program: the tasks.
         solver: whom to ask.
+        levels: how many there are; None: those of the program.
     """
 
-    def __init__(self, program: Program, solver: Solver) -> None:
-        self._layout, self._count, self._solver = program.layout, program.levels, solver
+    def __init__(self, program: Program, solver: Solver, levels: int | None = None) -> None:
+        self._layout, self._solver = program.layout, solver
+        self._count = program.levels if levels is None else levels
 
     def solve(self, equation: MotionEquation, parts: Sequence[Part], seconds: float) -> Outcome:
         """See `Solving`."""

@@ -1,0 +1,48 @@
+"""No torque beyond what the actuators give leaves a controller, whatever the stack."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+
+import tasks
+import wbc
+from tests.control.scenes import SOLVERS, contacts, controller
+
+
+def racing(name: str) -> tuple[wbc.Dynamics, np.ndarray, np.ndarray]:
+    """A robot with one joint that runs into its stop: its limits ask for more than its motor has."""
+    robot = wbc.load(name)
+    q, v = np.array(robot.model.nominal), np.zeros(robot.nv)
+    joint = robot.nv - robot.na + 1
+    q[robot.nq - robot.na + 1], v[joint] = robot.limits.upper[joint] - 0.01, 3.0
+    return robot, q, v
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+@pytest.mark.parametrize("name", ["arm", "humanoid"])
+def test_limits_that_contradict_each_other_ask_for_no_more_than_there_is(name, solver) -> None:
+    robot, q, v = racing(name)
+    top, feet = tasks.TorqueLimits() + tasks.JointLimits(), contacts(robot) if name == "humanoid" else []
+    levels = tasks.EquationOfMotion() / (top + tasks.FrictionCones() if feet else top)
+    levels = levels / tasks.ContactMotion() if feet else levels
+    stack = wbc.Stack(levels / tasks.JointAcceleration() / tasks.TorqueMinimization(), contacts=feet)
+    solution = controller(robot, stack, solver).step(q, v)
+    assert (np.abs(solution.torque) <= robot.limits.effort).all()
+    if solver in ("hierarchical-qp", "weighted-qp"):  # solved again, not clipped: what comes out is consistent
+        assert solution.certificate.equation_of_motion < 1e-9
+    if name == "arm":
+        assert solution.status == "relaxed"
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_a_stack_without_limits_stays_within_the_actuators(solver) -> None:
+    robot = wbc.load("arm")
+    far = tasks.JointAcceleration(np.full(7, 50.0), gains=wbc.Gains(5.0))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", wbc.WbcWarning)
+        solution = wbc.Controller(robot, wbc.Stack(tasks.EquationOfMotion() / far), solver).step(np.zeros(7), np.zeros(7))
+    assert (np.abs(solution.torque) <= robot.limits.effort).all()
+    assert (np.abs(solution.torque) > 0.99 * robot.limits.effort).any()
