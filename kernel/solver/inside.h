@@ -8,6 +8,7 @@
 #include "linear.h"
 
 #define FEASIBILITY 1e-12 /* a row is violated beyond this share of |row| (1 + |y|) */
+#define SOFT_NOISE 1e-11  /* what a soft row leaves of one beside it is known to this share of its terms */
 #define NEGLIGIBLE 3e-13  /* a residual below this share of its terms is rounding */
 #define SIGNIFICANT 1e-8  /* a multiplier of the wrong sign counts beyond this share of |A_k| |residual| */
 #define SETTLED 1e-6      /* one of the right sign settles its row beyond this share */

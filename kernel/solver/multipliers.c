@@ -44,6 +44,8 @@ static int residual_of(Hierarchy *h, const Level *level, double *residual) {
             residual[i] = -level->trail[i];
             for (int j = i; j < r; j++) residual[i] += level->C[(size_t)j * m + i] * w[level->pivot[j]];
         }
+        int row = level->order[i];
+        if (fabs(residual[i]) <= SOFT_NOISE * (fabs(h->target[row]) + h->size[row])) residual[i] = 0.0;
         any |= residual[i] != 0.0;
     }
     for (int i = r; i < m; i++) {

@@ -15,7 +15,7 @@
 #include "inside.h"
 
 #define MOST 0.03    /* lambda where a direction is lost */
-#define REFUGE 1e-10 /* weight of the way that a soft row goes in directions that a level does not care for: next to none */
+#define REFUGE 1e-13 /* weight of the way that a soft row goes in directions that a level does not care for: next to none */
 #define BLOCK 8      /* singular vectors that are looked for together */
 #define ROUNDS 10    /* of inverse iteration: directions three times as strong have fallen to rounding by then */
 
