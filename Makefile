@@ -4,10 +4,15 @@ export OMP_NUM_THREADS := 1
 PYTHON ?= python3
 PY := .venv/bin/python
 
-.PHONY: test demo lint bench soak clean
+.PHONY: test sanitize demo lint bench soak clean
 
 test: .venv/ready
 	$(PY) -m pytest
+
+# The kernel's memory, watched; and the solver as it is on a processor without AVX2.
+sanitize: .venv/ready
+	$(PY) scripts/sanitize.py
+	WBC_KERNEL=plain $(PY) -m pytest tests/solvers tests/control/test_kernel.py
 
 demo: .venv/ready
 	$(PY) -m wbc robots

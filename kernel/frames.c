@@ -2,67 +2,20 @@
 
    A backend keeps the motion of its nodes in memory that stays where it is. `Frames` takes hold of it once and reads
    it whenever it is asked. Conventions are those of the package: mixed Jacobians, classical accelerations. */
-#include "frames.h"
-
 #include <math.h>
 #include <string.h>
 
-/* --- views --------------------------------------------------------------------------------------------------- */
-
-int view_take(View *view, PyObject *array, const char *name, int writable) {
-    const int flags = PyBUF_FORMAT | PyBUF_STRIDES | (writable ? PyBUF_WRITABLE : 0);
-    view->buffer.obj = NULL;
-    if (PyObject_GetBuffer(array, &view->buffer, flags) < 0) {
-        view->buffer.obj = NULL;
-        return -1;
-    }
-    const Py_buffer *b = &view->buffer;
-    if (b->itemsize != sizeof(double) || b->format == NULL || strcmp(b->format, "d") != 0 || b->ndim < 1 ||
-        b->ndim > 2 || b->strides[0] % (Py_ssize_t)sizeof(double) != 0 ||
-        (b->ndim == 2 && b->strides[1] % (Py_ssize_t)sizeof(double) != 0)) {
-        PyErr_Format(PyExc_TypeError, "%s must be an array of doubles of one or two dimensions", name);
-        view_release(view);
-        return -1;
-    }
-    view->data = b->buf;
-    view->rows = b->shape[0];
-    view->row = b->strides[0] / (Py_ssize_t)sizeof(double);
-    view->columns = b->ndim == 2 ? b->shape[1] : 1;
-    view->column = b->ndim == 2 ? b->strides[1] / (Py_ssize_t)sizeof(double) : 0;
-    return 0;
-}
-
-int view_take_shaped(View *view, PyObject *array, const char *name, Py_ssize_t rows, Py_ssize_t columns) {
-    if (view_take(view, array, name, 0) < 0) return -1;
-    if (view->rows != rows || view->columns != columns) {
-        PyErr_Format(PyExc_ValueError, "%s has shape (%zd, %zd), not (%zd, %zd)", name, view->rows, view->columns,
-                     rows, columns);
-        view_release(view);
-        return -1;
-    }
-    return 0;
-}
-
-void view_release(View *view) {
-    if (view->buffer.obj != NULL) PyBuffer_Release(&view->buffer);
-    view->buffer.obj = NULL;
-}
-
-int view_take_output(View *view, PyObject *array, Py_ssize_t size) {
-    if (view_take(view, array, "the output", 1) < 0) return -1;
-    if (view->buffer.ndim != 1 || view->row != 1 || view->rows != size) {
-        PyErr_Format(PyExc_ValueError, "the output must be a contiguous vector of %zd doubles", size);
-        view_release(view);
-        return -1;
-    }
-    return 0;
-}
+#include "arrays.h"
+#include "module.h"
+#include "vectors.h"
 
 static void read_vector(const View *view, double out[3]) {
     for (int i = 0; i < 3; i++) out[i] = view_at(view, i, 0);
 }
 
 /* --- frames -------------------------------------------------------------------------------------------------- */
+
+enum { MOST_VELOCITIES = 1 << 14, MOST_FRAMES = 1 << 20 };
 
 enum { POSITION, ROTATION, LINEAR, ANGULAR, LINEAR_RATE, ANGULAR_RATE, ORIGIN, VIEWS };
 
@@ -164,7 +117,7 @@ PyDoc_STRVAR(frames_motion_doc, "motion(out): writes J (6 n, nv), poses (n, 4, 4
 static PyObject *frames_motion(PyObject *object, PyObject *array) {
     const Frames *self = (const Frames *)object;
     View out;
-    if (view_take_output(&out, array, self->count * (6 * self->nv + 28)) < 0) return NULL;
+    if (view_take_vector(&out, array, "the output", self->count * (6 * self->nv + 28), 1) < 0) return NULL;
     double *J = out.data, *pose = J + self->count * 6 * self->nv, *bias = pose + 16 * self->count,
            *velocity = bias + 6 * self->count;
     for (Py_ssize_t n = 0; n < self->count; n++) {
@@ -188,7 +141,7 @@ PyDoc_STRVAR(frames_points_doc, "points(out): writes J (3 n, nv), positions (3 n
 static PyObject *frames_points(PyObject *object, PyObject *array) {
     const Frames *self = (const Frames *)object;
     View out;
-    if (view_take_output(&out, array, self->count * (3 * self->nv + 6)) < 0) return NULL;
+    if (view_take_vector(&out, array, "the output", self->count * (3 * self->nv + 6), 1) < 0) return NULL;
     double *J = out.data, *position = J + self->count * 3 * self->nv, *bias = position + 3 * self->count;
     for (Py_ssize_t n = 0; n < self->count; n++) {
         Motion motion;
@@ -203,13 +156,12 @@ static PyObject *frames_points(PyObject *object, PyObject *array) {
 
 /* The pose of a frame in its node, shape (4, 4). */
 static int read_pose(Frame *frame, PyObject *array) {
-    View pose;
-    if (view_take_shaped(&pose, array, "the pose of a frame", 4, 4) < 0) return -1;
+    double pose[16];
+    if (copy_numbers(array, "the pose of a frame", 4, 4, pose) < 0) return -1;
     for (int i = 0; i < 3; i++) {
-        for (int j = 0; j < 3; j++) frame->rotation[3 * i + j] = view_at(&pose, i, j);
-        frame->offset[i] = view_at(&pose, i, 3);
+        for (int j = 0; j < 3; j++) frame->rotation[3 * i + j] = pose[4 * i + j];
+        frame->offset[i] = pose[4 * i + 3];
     }
-    view_release(&pose);
     return 0;
 }
 
@@ -302,12 +254,16 @@ static PyObject *frames_new(PyTypeObject *type, PyObject *arguments, PyObject *k
         goto failed;
     }
     self->nv = self->J.columns;
-    self->count = PyTuple_Size(frames);
-    self->frames = PyMem_Calloc((size_t)self->count + 1, sizeof *self->frames);
+    if (self->nv > MOST_VELOCITIES || PyTuple_Size(frames) > MOST_FRAMES) { /* the sizes of outputs must be numbers */
+        PyErr_Format(PyExc_ValueError, "%zd frames of %zd velocities are none of a robot", PyTuple_Size(frames), self->nv);
+        goto failed;
+    }
+    self->frames = PyMem_Calloc((size_t)PyTuple_Size(frames) + 1, sizeof *self->frames);
     if (self->frames == NULL) {
         PyErr_NoMemory();
         goto failed;
     }
+    self->count = PyTuple_Size(frames);
     for (Py_ssize_t n = 0; n < self->count; n++)
         if (read_frame(&self->frames[n], PyTuple_GetItem(frames, n), self->nv) < 0) goto failed;
     return (PyObject *)self;
@@ -362,7 +318,7 @@ static int normalise(const States *self, double *q) {
         double *c = q + self->quaternions[k];
         const double norm = sqrt(c[0] * c[0] + c[1] * c[1] + c[2] * c[2] + c[3] * c[3]);
         const double error = fabs(norm - 1.0);
-        if (error > self->tolerance) return 0;
+        if (!(error <= self->tolerance)) return 0;
         if (error > 1e-15)
             for (int i = 0; i < 4; i++) c[i] /= norm;
     }
@@ -380,7 +336,7 @@ static PyObject *states_take(PyObject *object, PyObject *const *arguments, Py_ss
         PyErr_SetString(PyExc_TypeError, "take needs q, v and the output");
         return NULL;
     }
-    if (view_take_output(&out, arguments[2], self->nq + self->nv) < 0) return NULL;
+    if (view_take_vector(&out, arguments[2], "the output", self->nq + self->nv, 1) < 0) return NULL;
     const int good = copy_checked(arguments[0], self->nq, out.data) &&
                      copy_checked(arguments[1], self->nv, out.data + self->nq) && normalise(self, out.data);
     view_release(&out);

@@ -10,6 +10,7 @@ struct Guess {
     double *D, *Q, *R;         /* D = R Q with orthonormal rows of Q; a line each an active row */
     double *B, *root;          /* of each level: its rows in the columns of the levels above; the root of its weight */
     double *w_start, *value_start, *u, *g, *across, *x, last;
+    void *memory;
 };
 
 struct Guess *guess_new(int n, int rows, int levels);

@@ -7,6 +7,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* A sanitizer knows where a block ends, but not its parts: it is told. */
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define WATCHED
+#endif
+#elif defined(__SANITIZE_ADDRESS__)
+#define WATCHED
+#endif
+#ifdef WATCHED
+#include <sanitizer/asan_interface.h>
+#else
+#define ASAN_POISON_MEMORY_REGION(from, size) ((void)(from), (void)(size))
+#endif
+
 /* hands out parts of a block; a first pass with no block finds out how large it must be */
 typedef struct {
     char *block;
@@ -15,7 +29,9 @@ typedef struct {
 
 static void *part(Room *room, size_t count, size_t size) {
     void *found = room->block ? room->block + room->used : NULL;
+    size_t end = room->used + count * size;
     room->used += ((count + 8) * size + 63) & ~(size_t)63;
+    if (found) ASAN_POISON_MEMORY_REGION(room->block + end, room->used - end);
     return found;
 }
 
@@ -86,41 +102,36 @@ void hierarchy_forget(Hierarchy *h) {
     h->lasting = 1.0;
 }
 
+static void lay_out_guess(struct Guess *s, Room *room, size_t rows, size_t levels) {
+    size_t ld = (size_t)s->ld, size = (size_t)s->size + 1, all = rows + 8;
+    s->row = INTS(size), s->side = INTS(size);
+    s->set_aside = BYTES(all), s->active = BYTES(all);
+    s->bound = DOUBLES(size), s->lambda = DOUBLES(size);
+    s->D = DOUBLES(size * ld), s->Q = DOUBLES(size * ld), s->R = DOUBLES(size * size), s->B = DOUBLES(all * ld);
+    s->root = DOUBLES(levels), s->value_start = DOUBLES(all);
+    s->w_start = DOUBLES(ld), s->u = DOUBLES(ld), s->g = DOUBLES(ld), s->across = DOUBLES(ld + 1), s->x = DOUBLES(ld);
+}
+
 struct Guess *guess_new(int n, int rows, int levels) {
     struct Guess *s = calloc(1, sizeof *s);
     if (!s) return NULL;
-    size_t ld = (size_t)((n + 7) & ~7), size = (size_t)n + 2, all = (size_t)rows + 8;
-    s->ld = (int)ld;
+    s->ld = (n + 7) & ~7;
     s->size = n + 1;
-    size_t doubles = 2 * size + 2 * size * ld + size * size + all * ld + (size_t)levels + all + 5 * (ld + 8) + (size_t)levels;
-    double *room = calloc(doubles, sizeof(double));
-    s->row = calloc(2 * size, sizeof(int));
-    s->set_aside = calloc(2 * all, 1);
-    if (!room || !s->row || !s->set_aside) {
-        free(room), free(s->row), free(s->set_aside), free(s);
+    Room room = {NULL, 0};
+    lay_out_guess(s, &room, (size_t)rows, (size_t)levels);
+    s->memory = calloc(room.used, 1);
+    if (!s->memory) {
+        free(s);
         return NULL;
     }
-    s->side = s->row + size;
-    s->active = s->set_aside + all;
-    s->bound = room, room += size;
-    s->lambda = room, room += size;
-    s->D = room, room += size * ld;
-    s->Q = room, room += size * ld;
-    s->R = room, room += size * size;
-    s->B = room, room += all * ld;
-    s->root = room, room += levels;
-    s->value_start = room, room += all;
-    s->w_start = room, room += ld + 8;
-    s->u = room, room += ld + 8;
-    s->g = room, room += ld + 8;
-    s->across = room, room += ld + 8;
-    s->x = room;
+    room.block = s->memory, room.used = 0;
+    lay_out_guess(s, &room, (size_t)rows, (size_t)levels);
     return s;
 }
 
 void guess_free(struct Guess *s) {
     if (!s) return;
-    free(s->bound), free(s->row), free(s->set_aside), free(s);
+    free(s->memory), free(s);
 }
 
 struct Soft *soft_new(int n, int rows, int levels) {

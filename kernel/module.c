@@ -2,12 +2,20 @@
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
-#include "frames.h"
-#include "plan.h"
-#include "terms.h"
-#include "tree.h"
+#include "module.h"
 
-static struct PyModuleDef module = {PyModuleDef_HEAD_INIT, .m_name = "_kernel", .m_size = -1};
+#include "tick.h"
+
+static PyObject *choose_plain(PyObject *self, PyObject *nothing) {
+    (void)self, (void)nothing;
+    solver_choose(1);
+    Py_RETURN_NONE;
+}
+
+static PyMethodDef methods[] = {
+    {"choose_plain", choose_plain, METH_NOARGS, "From now on solve as on a processor without AVX2."}, {NULL, NULL, 0, NULL}};
+
+static struct PyModuleDef module = {PyModuleDef_HEAD_INIT, .m_name = "_kernel", .m_size = -1, .m_methods = methods};
 
 PyMODINIT_FUNC PyInit__kernel(void) {
     static int (*const parts[])(PyObject *) = {plan_register, tick_plan_register, poses_register,  frames_register,

@@ -1,18 +1,19 @@
 /* Plan: a hierarchy laid out once, of dense levels, solved as often as wanted. */
-#include "plan.h"
-
 #include "arrays.h"
+#include "module.h"
+#include "plan.h"
 #include "soft_room.h"
 #include "tick.h"
 
 #include <math.h>
 #include <string.h>
 
+#define LARGEST_NORM 1e154 /* its square is a number */
+
 typedef struct {
     PyObject_HEAD
     Hierarchy hierarchy;
     Views views;
-    int busy;
 } Plan;
 
 /* the sizes of levels out of a sequence; NULL with an error set */
@@ -80,24 +81,20 @@ static PyObject *solve_plan(PyObject *object, PyObject *const *args, Py_ssize_t 
         PyErr_Format(PyExc_TypeError, "solve takes 9 arguments, not %zd", count);
         return NULL;
     }
-    if (self->busy) {
-        PyErr_SetString(PyExc_RuntimeError, "a plan is used by two threads at once");
-        return NULL;
-    }
+    if (!views_enter(v, "a plan")) return NULL;
     double seconds = PyFloat_AsDouble(args[4]);
     const double *A, *lower, *upper, *norms = NULL;
     double *x, *value, *ranks;
     signed char *side;
     ptrdiff_t row_step = 0, column_step = 0;
     PyObject *result = NULL;
-    if (PyErr_Occurred()) return NULL;
+    if (PyErr_Occurred()) goto done;
     if (!(A = matrix(v, args[0], "A", h->rows, h->n, &row_step, &column_step)) ||
         !(lower = doubles(v, args[1], "lower", h->rows, 0)) || !(upper = doubles(v, args[2], "upper", h->rows, 0)) ||
         (args[3] != Py_None && !(norms = doubles(v, args[3], "norms", h->rows, 0))) ||
         !(x = doubles(v, args[5], "x", h->n, 1)) || !(value = doubles(v, args[6], "value", h->rows, 1)) ||
         !(side = bytes_of(v, args[7], "side", h->rows)) || !(ranks = doubles(v, args[8], "ranks", h->levels, 1)))
         goto done;
-    self->busy = 1;
     enum Status status;
     Py_BEGIN_ALLOW_THREADS
     h->deadline = seconds < INFINITY ? now() + seconds : INFINITY;
@@ -108,7 +105,8 @@ static PyObject *solve_plan(PyObject *object, PyObject *const *args, Py_ssize_t 
         h->lower[i] = lower[i];
         h->upper[i] = upper[i];
         double norm = solver()->norm(row, h->n);
-        h->norm[i] = norms && norm < INFINITY ? norms[i] : norm;
+        if (norms && norm < INFINITY) norm = norms[i] >= 0.0 && norms[i] < LARGEST_NORM ? norms[i] : INFINITY;
+        h->norm[i] = norm;
     }
     for (int k = 0; k < h->levels; k++) {
         double squares = 0.0;
@@ -122,10 +120,9 @@ static PyObject *solve_plan(PyObject *object, PyObject *const *args, Py_ssize_t 
     memcpy(side, h->side, (size_t)h->rows);
     for (int k = 0; k < h->levels; k++) ranks[k] = h->level[k].rank;
     Py_END_ALLOW_THREADS
-    self->busy = 0;
     result = Py_BuildValue("iiii", (int)status, h->steps, h->guesses, h->bad_row);
 done:
-    views_release(v);
+    views_leave(v);
     return result;
 }
 
@@ -133,17 +130,18 @@ done:
 static PyObject *multipliers_of(PyObject *object, PyObject *out) {
     Plan *self = (Plan *)object;
     Hierarchy *h = &self->hierarchy;
+    if (!views_enter(&self->views, "a plan")) return NULL;
     double *lines = doubles(&self->views, out, "out", (Py_ssize_t)(h->levels + 1) * h->rows, 1);
     PyObject *found = lines ? PyTuple_New(h->pulls) : NULL;
     if (found) {
         memcpy(lines, h->multipliers, (size_t)h->pulls * (size_t)h->rows * sizeof(double));
         for (int p = 0; p < h->pulls; p++) PyTuple_SetItem(found, p, PyLong_FromLong(h->pulling[p]));
     }
-    views_release(&self->views);
+    views_leave(&self->views);
     return found;
 }
 
-PyObject *soften_hierarchy(Hierarchy *h, PyObject *arguments, int levels_above) {
+PyObject *soften_hierarchy(Hierarchy *h, Views *views, PyObject *arguments, int levels_above) {
     double share;
     int level;
     if (!PyArg_ParseTuple(arguments, "di", &share, &level)) return NULL;
@@ -151,34 +149,41 @@ PyObject *soften_hierarchy(Hierarchy *h, PyObject *arguments, int levels_above) 
         PyErr_SetString(PyExc_ValueError, "soften takes a share, 0 to 1, and a level");
         return NULL;
     }
+    if (!views_enter(views, "a plan")) return NULL;
     h->soften = share;
-    h->soft_from = level + levels_above;
+    h->soft_from = level < h->levels ? level + levels_above : h->levels;
+    views_leave(views);
     Py_RETURN_NONE;
 }
 
-PyObject *softened_directions(const Hierarchy *h, int levels_above) {
+PyObject *softened_directions(const Hierarchy *h, Views *views, int levels_above) {
     const struct Soft *s = h->soft;
+    if (!views_enter(views, "a plan")) return NULL;
     PyObject *found = PyTuple_New(s->count);
     for (int i = 0; found && i < s->count; i++) {
         PyObject *one = Py_BuildValue("iid", s->level[i] - levels_above, s->about[i] - h->start[levels_above], s->sigma[i]);
         if (!one) Py_CLEAR(found);
         else PyTuple_SetItem(found, i, one);
     }
+    views_leave(views);
     return found;
 }
 
 static PyObject *soften_plan(PyObject *object, PyObject *arguments) {
-    return soften_hierarchy(&((Plan *)object)->hierarchy, arguments, 0);
+    return soften_hierarchy(&((Plan *)object)->hierarchy, &((Plan *)object)->views, arguments, 0);
 }
 
 static PyObject *softened_plan(PyObject *object, PyObject *nothing) {
     (void)nothing;
-    return softened_directions(&((Plan *)object)->hierarchy, 0);
+    return softened_directions(&((Plan *)object)->hierarchy, &((Plan *)object)->views, 0);
 }
 
 static PyObject *forget_plan(PyObject *object, PyObject *nothing) {
     (void)nothing;
-    hierarchy_forget(&((Plan *)object)->hierarchy);
+    Plan *self = (Plan *)object;
+    if (!views_enter(&self->views, "a plan")) return NULL;
+    hierarchy_forget(&self->hierarchy);
+    views_leave(&self->views);
     Py_RETURN_NONE;
 }
 

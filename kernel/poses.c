@@ -1,6 +1,6 @@
 /* How far poses are from poses: positions, and rotation vectors in the world (ETH 2.251). */
 #include "arrays.h"
-#include "plan.h"
+#include "module.h"
 
 #include <math.h>
 
@@ -28,19 +28,20 @@ static void rotation_error(const double *D, const double *R, double *phi) {
 /* pose_errors(desired, measured, out): n poses each, 16 n numbers row by row; out gets 6 n */
 static PyObject *pose_errors(PyObject *module, PyObject *const *args, Py_ssize_t count) {
     (void)module;
-    Py_buffer room[3];
-    Views views = {room, 0, 3};
+    View room[3];
+    Views views = {.view = room, .room = 3};
     if (count != 3) {
         PyErr_Format(PyExc_TypeError, "pose_errors takes 3 arguments, not %zd", count);
         return NULL;
     }
-    const double *desired = flat(&views, args[0], "desired", -1, 0), *measured = NULL;
-    double *out = NULL;
-    Py_ssize_t size = desired ? views.view[0].len / (Py_ssize_t)sizeof(double) : 0, poses = size / 16;
-    if (desired) measured = flat(&views, args[1], "measured", size, 0);
-    if (measured) out = flat(&views, args[2], "out", 6 * poses, 1);
-    if (out && size % 16) {
-        PyErr_SetString(PyExc_ValueError, "poses have 16 numbers each");
+    Py_ssize_t size[3] = {0, 0, 0};
+    const double *desired = flat(&views, args[0], "desired", size, 0);
+    const double *measured = desired ? flat(&views, args[1], "measured", size + 1, 0) : NULL;
+    double *out = measured ? flat(&views, args[2], "out", size + 2, 1) : NULL;
+    const Py_ssize_t poses = size[0] / 16;
+    if (out && (size[0] % 16 || size[1] != size[0] || size[2] != 6 * poses)) {
+        PyErr_Format(PyExc_ValueError, "poses have 16 numbers each and errors 6, not %zd, %zd and %zd", size[0], size[1],
+                     size[2]);
         out = NULL;
     }
     for (Py_ssize_t k = 0; out && k < poses; k++) {

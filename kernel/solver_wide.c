@@ -5,10 +5,11 @@
 
 #include "tick.h"
 
-#if defined(__x86_64__) && defined(__GNUC__)
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(_WIN32) /* where the stack is not aligned for it */
 #if defined(__clang__)
 #pragma clang attribute push(__attribute__((target("avx2"))), apply_to = function)
 #else
+#pragma GCC push_options
 #pragma GCC target("avx2")
 #endif
 #define WIDE
@@ -24,11 +25,14 @@ static double norm_of(const double *row, int n) { return sqrt(dot(row, row, n));
 
 const Solver solver_wide = {hierarchy_solve, tick_dynamics, tick_rows, tick_answer, norm_of};
 
-static int has_wide(void) { return __builtin_cpu_supports("avx2"); }
-
+/* what comes now runs on any processor */
 #if defined(__clang__)
 #pragma clang attribute pop
+#else
+#pragma GCC pop_options
 #endif
+
+static int has_wide(void) { return __builtin_cpu_supports("avx2"); }
 #else
 #define solver_wide solver_plain
 static int has_wide(void) { return 0; }

@@ -4,18 +4,19 @@
 #include <math.h>
 #include <string.h>
 
+#include "module.h"
+
 /* --- passive forces ------------------------------------------------------------------------------------------ */
 
 /* A copy of an array of that size; NULL, with an exception set, if it is none. */
 static double *copy_array(PyObject *array, Py_ssize_t size, const char *name) {
-    View view;
-    if (view_take_shaped(&view, array, name, size, 1) < 0) return NULL;
     double *copy = PyMem_Malloc((size_t)(size + 1) * sizeof *copy);
-    if (copy == NULL)
+    if (copy == NULL) {
         PyErr_NoMemory();
-    else
-        for (Py_ssize_t i = 0; i < size; i++) copy[i] = view_at(&view, i, 0);
-    view_release(&view);
+    } else if (copy_numbers(array, name, size, 1, copy) < 0) {
+        PyMem_Free(copy);
+        copy = NULL;
+    }
     return copy;
 }
 
@@ -98,8 +99,8 @@ typedef struct {
 static void fill(const Terms *self, const double *q, const double *v, const Block *out) {
     const Py_ssize_t nv = self->nv;
     for (Py_ssize_t i = 0; i < nv; i++) {
-        if (self->M.row == 1) /* by columns, and symmetric */
-            memcpy(out->M + i * nv, self->M.data + i * self->M.column, (size_t)nv * sizeof *out->M);
+        if (self->M.row == 1) /* by columns, and symmetric; the output may be a part of the same memory */
+            memmove(out->M + i * nv, self->M.data + i * self->M.column, (size_t)nv * sizeof *out->M);
         else
             for (Py_ssize_t j = 0; j < nv; j++) out->M[i * nv + j] = view_at(&self->M, i, j);
         out->h[i] = view_at(&self->h, i, 0);
@@ -124,31 +125,22 @@ PyDoc_STRVAR(terms_read_doc,
 
 static PyObject *terms_read(PyObject *object, PyObject *const *arguments, Py_ssize_t count) {
     const Terms *self = (const Terms *)object;
-    View q, v, out;
+    View room[3];
+    Views views = {.view = room, .room = 3};
     if (count != 3) {
         PyErr_SetString(PyExc_TypeError, "read needs q, v and the output");
         return NULL;
     }
-    if (view_take_output(&out, arguments[2], block_size(self->nv)) < 0) return NULL;
-    if (view_take_shaped(&q, arguments[0], "q", self->nq, 1) < 0) goto no_q;
-    if (view_take_shaped(&v, arguments[1], "v", self->nv, 1) < 0) goto no_v;
-    if ((self->nq > 0 && q.row != 1) || (self->nv > 0 && v.row != 1)) {
-        PyErr_SetString(PyExc_ValueError, "q and v must be contiguous");
-        goto no_state;
+    const double *q = doubles(&views, arguments[0], "q", self->nq, 0);
+    const double *v = q ? doubles(&views, arguments[1], "v", self->nv, 0) : NULL;
+    double *out = v ? doubles(&views, arguments[2], "the output", block_size(self->nv), 1) : NULL;
+    if (out) {
+        const Block block = block_at(out, self->nv);
+        fill(self, q, v, &block);
     }
-    const Block block = block_at(out.data, self->nv);
-    fill(self, q.data, v.data, &block);
-    view_release(&v);
-    view_release(&q);
-    view_release(&out);
+    views_release(&views);
+    if (!out) return NULL;
     Py_RETURN_NONE;
-no_state:
-    view_release(&v);
-no_v:
-    view_release(&q);
-no_q:
-    view_release(&out);
-    return NULL;
 }
 
 static void terms_dealloc(PyObject *object) {
@@ -192,6 +184,10 @@ static PyObject *terms_new(PyTypeObject *type, PyObject *arguments, PyObject *ke
     self->mass = mass;
     if (view_take(&self->h, h, "h", 0) < 0) goto failed;
     const Py_ssize_t nv = self->nv = self->h.rows;
+    if (nq < 0 || nq > (1 << 20) || nv > (1 << 14)) {
+        PyErr_Format(PyExc_ValueError, "nq = %zd, nv = %zd are no sizes of a robot", nq, nv);
+        goto failed;
+    }
     if (view_take_shaped(&self->M, M, "M", nv, nv) < 0 || view_take_shaped(&self->com, com, "com", 3, 1) < 0 ||
         view_take_shaped(&self->A, A, "A", 6, nv) < 0 || view_take_shaped(&self->A_rate, A_rate, "A_rate", 6, nv) < 0)
         goto failed;

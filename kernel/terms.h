@@ -1,7 +1,7 @@
 /* Passive joint forces, and the block of memory that whole-body quantities are written to. */
 #ifndef WBC_TERMS_H
 #define WBC_TERMS_H
-#include "frames.h"
+#include "arrays.h"
 
 /* Dampers, Coulomb friction and springs in the joints: what wbc/dynamics/passive.py computes. */
 typedef struct {
@@ -32,8 +32,5 @@ static inline Block block_at(double *data, Py_ssize_t nv) {
     double *h = data + nv * nv, *J = h + nv, *com = J + 3 * nv;
     return (Block){data, h, J, com, com + 3};
 }
-
-/* Adds the types of terms.c to the module. */
-int terms_register(PyObject *module);
 
 #endif

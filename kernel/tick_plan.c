@@ -1,7 +1,7 @@
 /* TickPlan: the rows of a controller's tasks laid out once for a set of contacts, solved tick by tick. */
-#include "plan.h"
-
 #include "arrays.h"
+#include "module.h"
+#include "plan.h"
 #include "tick.h"
 
 #include <math.h>
@@ -11,10 +11,12 @@ typedef struct {
     Tick tick;
     Views views;
     Rows *rows;
-    int busy;
+    long long *picked; /* copies of the indices of the rows, three columns each */
 } TickPlan;
 
 #define VIEWS_A_PART 6
+#define MOST_PARTS 100000
+#define MOST_ROWS 10000000
 
 static int as_int(PyObject *tuple, Py_ssize_t index, int below, const char *what) {
     PyObject *item = PyTuple_GetItem(tuple, index);
@@ -38,7 +40,7 @@ static int *actuated_of(PyObject *tuple, Py_ssize_t count, int nv) {
     return found ? found : (int *)PyErr_NoMemory();
 }
 
-static Part *parts_of(PyObject *tuple, Py_ssize_t count, int levels) {
+static Part *parts_of(PyObject *tuple, Py_ssize_t count, int levels, int *rows) {
     Part *found = PyMem_Calloc((size_t)count + 1, sizeof(Part));
     for (Py_ssize_t i = 0; found && i < count; i++) {
         PyObject *item = PyTuple_GetItem(tuple, i);
@@ -49,6 +51,8 @@ static Part *parts_of(PyObject *tuple, Py_ssize_t count, int levels) {
             if (!PyErr_Occurred()) found[i].rows = as_int(item, 1, 100001, "the number of rows of a part");
             for (int b = 0; b < 3 && !PyErr_Occurred(); b++)
                 found[i].kind[b] = (enum Kind)as_int(item, 2 + b, 3, "the kind of a block");
+            if (!PyErr_Occurred() && (*rows += found[i].rows) > MOST_ROWS)
+                PyErr_Format(PyExc_ValueError, "a plan has more than %d rows", MOST_ROWS);
         }
         if (PyErr_Occurred()) {
             PyMem_Free(found);
@@ -60,7 +64,7 @@ static Part *parts_of(PyObject *tuple, Py_ssize_t count, int levels) {
 
 /* TickPlan(nv, nf, actuated, scale, levels, parts, max_steps, rank_tolerance) */
 static PyObject *new_tick_plan(PyTypeObject *type, PyObject *arguments, PyObject *keywords) {
-    int nv, nf, levels, max_steps;
+    int nv, nf, levels, max_steps, rows = 0;
     double scale, rank_tolerance;
     PyObject *actuated_tuple, *parts_tuple;
     if (keywords && PyDict_Size(keywords)) {
@@ -72,17 +76,19 @@ static PyObject *new_tick_plan(PyTypeObject *type, PyObject *arguments, PyObject
         return NULL;
     if (nv < 0 || nf < 0 || nv > 10000 || nf > 10000 || levels < 1 || levels > 1000 || !(scale > 0.0) ||
         !(scale < INFINITY) || max_steps < 1 || !(rank_tolerance > 0.0) || !PyTuple_Check(actuated_tuple) ||
-        !PyTuple_Check(parts_tuple)) {
-        PyErr_SetString(PyExc_ValueError, "a plan has up to 10000 accelerations and forces, 1 to 1000 levels, tuples");
+        !PyTuple_Check(parts_tuple) || PyTuple_Size(parts_tuple) > MOST_PARTS) {
+        PyErr_SetString(PyExc_ValueError, "a plan has up to 10000 accelerations and forces, 1 to 1000 levels, tuples of "
+                                          "actuators and of up to 100000 parts");
         return NULL;
     }
     Py_ssize_t na = PyTuple_Size(actuated_tuple), count = PyTuple_Size(parts_tuple);
     int *actuated = actuated_of(actuated_tuple, na, nv);
-    Part *parts = actuated ? parts_of(parts_tuple, count, levels) : NULL;
+    Part *parts = actuated ? parts_of(parts_tuple, count, levels, &rows) : NULL;
     TickPlan *self = parts ? (TickPlan *)((allocfunc)PyType_GetSlot(type, Py_tp_alloc))(type, 0) : NULL;
     if (self) {
         self->rows = PyMem_Calloc((size_t)count + 1, sizeof(Rows));
-        if (!self->rows || !views_new(&self->views, (int)(8 + VIEWS_A_PART * count)) ||
+        self->picked = PyMem_Calloc(3 * (size_t)rows + 1, sizeof(long long));
+        if (!self->rows || !self->picked || !views_new(&self->views, (int)(8 + VIEWS_A_PART * count)) ||
             !tick_new(&self->tick, nv, nf, (int)na, actuated, scale, levels, (int)count, parts)) {
             Py_CLEAR(self);
             PyErr_NoMemory();
@@ -100,7 +106,7 @@ static void free_tick_plan(PyObject *object) {
     PyTypeObject *type = Py_TYPE(object);
     tick_free(&self->tick);
     views_free(&self->views);
-    PyMem_Free(self->rows);
+    PyMem_Free(self->rows), PyMem_Free(self->picked);
     ((freefunc)PyType_GetSlot(type, Py_tp_free))(object);
     Py_DECREF(type);
 }
@@ -111,6 +117,7 @@ static int take_rows(TickPlan *self, int index, PyObject *tuple) {
     const Part *part = self->tick.part + index;
     Rows *rows = self->rows + index;
     Views *v = &self->views;
+    long long *picked = self->picked + 3 * (size_t)(self->tick.first_row[index] - self->tick.hierarchy.start[1]);
     int widths[3] = {self->tick.nv, self->tick.nf, self->tick.na};
     PyObject *item[7];
     if (!PyTuple_Check(tuple) || PyTuple_Size(tuple) != 8) {
@@ -140,7 +147,11 @@ static int take_rows(TickPlan *self, int index, PyObject *tuple) {
         if (block->kind == MATRIX &&
             !(block->data = matrix(v, given, names[b], part->rows, widths[b], &block->row_step, &block->column_step)))
             return 0;
-        if (block->kind == INDICES && !(block->indices = indices(v, given, names[b], part->rows, widths[b]))) return 0;
+        if (block->kind == INDICES) {
+            long long *copy = picked + (size_t)b * (size_t)part->rows;
+            if (!copy_indices(given, names[b], part->rows, widths[b], copy)) return 0;
+            block->indices = copy;
+        }
     }
     return 1;
 }
@@ -155,17 +166,14 @@ static PyObject *solve_tick(PyObject *object, PyObject *const *args, Py_ssize_t 
         PyErr_Format(PyExc_TypeError, "solve takes 7 arguments, the fourth a tuple of %d parts", t->parts);
         return NULL;
     }
-    if (self->busy) {
-        PyErr_SetString(PyExc_RuntimeError, "a plan is used by two threads at once");
-        return NULL;
-    }
-    double seconds = PyFloat_AsDouble(args[4]), tolerance = PyFloat_AsDouble(args[5]);
+    if (!views_enter(v, "a plan")) return NULL;
+    double seconds = PyFloat_AsDouble(args[4]), tolerance = PyErr_Occurred() ? 0.0 : PyFloat_AsDouble(args[5]);
     int first = all->start[1];
     ptrdiff_t row_step = 0, column_step = 0, down = 0, across = 0;
     const double *M, *h, *J;
     double *x;
     PyObject *result = NULL;
-    if (PyErr_Occurred()) return NULL;
+    if (PyErr_Occurred()) goto done;
     if (!(M = matrix(v, args[0], "M", t->nv, t->nv, &down, &across)) || !(h = doubles(v, args[1], "h", t->nv, 0)) ||
         !(J = matrix(v, args[2], "J", t->nf, t->nv, &row_step, &column_step)) ||
         !(x = doubles(v, args[6], "x", t->nv + t->nf + t->na, 1)))
@@ -176,7 +184,6 @@ static PyObject *solve_tick(PyObject *object, PyObject *const *args, Py_ssize_t 
     }
     for (int i = 0; i < t->parts; i++)
         if (!take_rows(self, i, PyTuple_GetItem(args[3], i))) goto done;
-    self->busy = 1;
     enum Status status;
     Py_BEGIN_ALLOW_THREADS
     all->deadline = seconds < INFINITY ? now() + seconds : INFINITY;
@@ -185,25 +192,27 @@ static PyObject *solve_tick(PyObject *object, PyObject *const *args, Py_ssize_t 
     for (int i = 0; i < t->parts; i++) by->rows(t, i, self->rows + i);
     status = by->answer(t, by->solve(all), tolerance, x);
     Py_END_ALLOW_THREADS
-    self->busy = 0;
     result = Py_BuildValue("iiii", (int)status, all->steps, all->guesses, all->bad_row - first);
 done:
-    views_release(v);
+    views_leave(v);
     return result;
 }
 
 static PyObject *soften_tick(PyObject *object, PyObject *arguments) {
-    return soften_hierarchy(&((TickPlan *)object)->tick.hierarchy, arguments, 1);
+    return soften_hierarchy(&((TickPlan *)object)->tick.hierarchy, &((TickPlan *)object)->views, arguments, 1);
 }
 
 static PyObject *softened_tick(PyObject *object, PyObject *nothing) {
     (void)nothing;
-    return softened_directions(&((TickPlan *)object)->tick.hierarchy, 1);
+    return softened_directions(&((TickPlan *)object)->tick.hierarchy, &((TickPlan *)object)->views, 1);
 }
 
 static PyObject *forget_tick(PyObject *object, PyObject *nothing) {
     (void)nothing;
-    hierarchy_forget(&((TickPlan *)object)->tick.hierarchy);
+    TickPlan *self = (TickPlan *)object;
+    if (!views_enter(&self->views, "a plan")) return NULL;
+    hierarchy_forget(&self->tick.hierarchy);
+    views_leave(&self->views);
     Py_RETURN_NONE;
 }
 

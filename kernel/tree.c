@@ -3,13 +3,13 @@
    Twists, their rates for v̇ = 0, screws and inertias are all in the world's axes about one common point, the origin of
    the base. A screw is fixed in the part that it moves, so its rate is V x S; what a joint adds to the rate of the
    twist of its part is V x (S v). */
-#include "tree.h"
-
 #include <math.h>
 #include <string.h>
 
-#include "frames.h"
+#include "arrays.h"
+#include "module.h"
 #include "terms.h"
+#include "vectors.h"
 
 enum { REVOLUTE, PRISMATIC, TRANSLATION, SPHERICAL, KINDS };
 
@@ -223,22 +223,6 @@ static void weigh_tree(Tree *self) {
 
 /* --- methods ---------------------------------------------------------------------------------------------------- */
 
-/* Holds q and v as contiguous vectors; -1, with an exception set and nothing held, if they are none. */
-static int take_state(const Tree *self, PyObject *const *arguments, View *q, View *v) {
-    if (view_take_shaped(q, arguments[0], "q", self->nq, 1) < 0) return -1;
-    if (view_take_shaped(v, arguments[1], "v", self->nv, 1) < 0) {
-        view_release(q);
-        return -1;
-    }
-    if ((self->nq > 0 && q->row != 1) || (self->nv > 0 && v->row != 1)) {
-        PyErr_SetString(PyExc_ValueError, "q and v must be contiguous");
-        view_release(q);
-        view_release(v);
-        return -1;
-    }
-    return 0;
-}
-
 static int check_ready(const Tree *self) {
     if (!self->ready) PyErr_SetString(PyExc_RuntimeError, "the tree has no state yet");
     return self->ready ? 0 : -1;
@@ -248,16 +232,34 @@ PyDoc_STRVAR(tree_update_doc, "update(q, v): writes how all nodes move to the ar
 
 static PyObject *tree_update(PyObject *object, PyObject *const *arguments, Py_ssize_t count) {
     Tree *self = (Tree *)object;
-    View q, v;
+    View room[2];
+    Views views = {.view = room, .room = 2};
     if (count != 2) {
         PyErr_SetString(PyExc_TypeError, "update needs q and v");
         return NULL;
     }
-    if (take_state(self, arguments, &q, &v) < 0) return NULL;
-    move_tree(self, q.data, v.data);
-    view_release(&q);
-    view_release(&v);
+    const double *q = doubles(&views, arguments[0], "q", self->nq, 0);
+    const double *v = q ? doubles(&views, arguments[1], "v", self->nv, 0) : NULL;
+    if (v) move_tree(self, q, v);
+    views_release(&views);
+    if (!v) return NULL;
     Py_RETURN_NONE;
+}
+
+/* M, h and the motion of the centre of mass in the state of the last update, to a block of memory. */
+static void read_tree(Tree *self, const double *q, const double *v, double *out) {
+    const Py_ssize_t nv = self->nv;
+    weigh_tree(self);
+    const Block block = block_at(out, nv);
+    const Carried *all = &self->carried[0];
+    memcpy(block.M, self->M, (size_t)(nv * nv) * sizeof *block.M);
+    memcpy(block.h, self->h, (size_t)nv * sizeof *block.h);
+    passive_subtract(&self->passive, q, v, block.h);
+    for (int i = 0; i < 3; i++) {
+        for (Py_ssize_t k = 0; k < nv; k++) block.J[i * nv + k] = self->momenta[6 * k + i] / all->mass;
+        block.com[i] = all->moment[i] / all->mass + self->origin.data[i];
+        block.bias[i] = all->force[i] / all->mass;
+    }
 }
 
 PyDoc_STRVAR(tree_read_doc,
@@ -266,32 +268,19 @@ PyDoc_STRVAR(tree_read_doc,
 
 static PyObject *tree_read(PyObject *object, PyObject *const *arguments, Py_ssize_t count) {
     Tree *self = (Tree *)object;
-    const Py_ssize_t nv = self->nv;
-    View q, v, out;
+    View room[3];
+    Views views = {.view = room, .room = 3};
     if (count != 3) {
         PyErr_SetString(PyExc_TypeError, "read needs q, v and the output");
         return NULL;
     }
-    if (check_ready(self) < 0 || take_state(self, arguments, &q, &v) < 0) return NULL;
-    if (view_take_output(&out, arguments[2], block_size(nv)) < 0) {
-        view_release(&q);
-        view_release(&v);
-        return NULL;
-    }
-    weigh_tree(self);
-    const Block block = block_at(out.data, nv);
-    const Carried *all = &self->carried[0];
-    memcpy(block.M, self->M, (size_t)(nv * nv) * sizeof *block.M);
-    memcpy(block.h, self->h, (size_t)nv * sizeof *block.h);
-    passive_subtract(&self->passive, q.data, v.data, block.h);
-    for (int i = 0; i < 3; i++) {
-        for (Py_ssize_t k = 0; k < nv; k++) block.J[i * nv + k] = self->momenta[6 * k + i] / all->mass;
-        block.com[i] = all->moment[i] / all->mass + self->origin.data[i];
-        block.bias[i] = all->force[i] / all->mass;
-    }
-    view_release(&q);
-    view_release(&v);
-    view_release(&out);
+    if (check_ready(self) < 0) return NULL;
+    const double *q = doubles(&views, arguments[0], "q", self->nq, 0);
+    const double *v = q ? doubles(&views, arguments[1], "v", self->nv, 0) : NULL;
+    double *out = v ? doubles(&views, arguments[2], "the output", block_size(self->nv), 1) : NULL;
+    if (out) read_tree(self, q, v, out);
+    views_release(&views);
+    if (!out) return NULL;
     Py_RETURN_NONE;
 }
 
@@ -302,7 +291,7 @@ static PyObject *tree_momentum(PyObject *object, PyObject *array) {
     Tree *self = (Tree *)object;
     const Py_ssize_t nv = self->nv;
     View out;
-    if (check_ready(self) < 0 || view_take_output(&out, array, 6 * nv + 6) < 0) return NULL;
+    if (check_ready(self) < 0 || view_take_vector(&out, array, "the output", 6 * nv + 6, 1) < 0) return NULL;
     weigh_tree(self);
     const Carried *all = &self->carried[0];
     double lever[3], moved[3];
@@ -326,15 +315,6 @@ static PyObject *tree_momentum(PyObject *object, PyObject *array) {
 
 /* --- making one ------------------------------------------------------------------------------------------------- */
 
-static int read_numbers(PyObject *array, const char *name, Py_ssize_t rows, Py_ssize_t columns, double *out) {
-    View view;
-    if (view_take_shaped(&view, array, name, rows, columns) < 0) return -1;
-    for (Py_ssize_t i = 0; i < rows; i++)
-        for (Py_ssize_t j = 0; j < columns; j++) out[i * columns + j] = view_at(&view, i, j);
-    view_release(&view);
-    return 0;
-}
-
 /* A node from (parent, kind, rotation, position, axis, q index, v index, mass, com, inertia). */
 static int read_node(Node *node, PyObject *given, Py_ssize_t number, Py_ssize_t nq, Py_ssize_t nv) {
     PyObject *R, *p, *axis, *com, *inertia;
@@ -355,11 +335,11 @@ static int read_node(Node *node, PyObject *given, Py_ssize_t number, Py_ssize_t 
         PyErr_Format(PyExc_IndexError, "node %zd stands at %zd of q and %zd of v", number, node->q, node->v);
         return -1;
     }
-    return read_numbers(R, "the rotation of a node", 3, 3, node->R) < 0 ||
-                   read_numbers(p, "the position of a node", 3, 1, node->p) < 0 ||
-                   read_numbers(axis, "the axis of a node", 3, 1, node->axis) < 0 ||
-                   read_numbers(com, "the centre of mass of a node", 3, 1, node->com) < 0 ||
-                   read_numbers(inertia, "the inertia of a node", 3, 3, node->inertia) < 0
+    return copy_numbers(R, "the rotation of a node", 3, 3, node->R) < 0 ||
+                   copy_numbers(p, "the position of a node", 3, 1, node->p) < 0 ||
+                   copy_numbers(axis, "the axis of a node", 3, 1, node->axis) < 0 ||
+                   copy_numbers(com, "the centre of mass of a node", 3, 1, node->com) < 0 ||
+                   copy_numbers(inertia, "the inertia of a node", 3, 3, node->inertia) < 0
                ? -1
                : 0;
 }
@@ -380,7 +360,7 @@ static int allocate_tree(Tree *self) {
 /* Holds the arrays that Python reads the motion from; node 0 rests at the world's origin. */
 static int take_arrays(Tree *self, PyObject *motion, PyObject *screws, PyObject *origin) {
     if (view_take(&self->motion, motion, "the motion", 1) < 0 || view_take(&self->screws, screws, "the screws", 1) < 0 ||
-        view_take_output(&self->origin, origin, 3) < 0)
+        view_take_vector(&self->origin, origin, "the origin", 3, 1) < 0)
         return -1;
     const View *m = &self->motion, *s = &self->screws;
     if (m->rows != self->count || m->columns != MOTION || m->row != MOTION || m->column != 1 ||
@@ -442,8 +422,8 @@ static PyObject *tree_new(PyTypeObject *type, PyObject *arguments, PyObject *key
     self->nq = nq;
     self->nv = nv;
     self->count = 1 + PyTuple_Size(nodes);
-    if (allocate_tree(self) < 0 || read_numbers(armature, "the armature", nv, 1, self->armature) < 0 ||
-        read_numbers(gravity, "gravity", 3, 1, self->gravity) < 0 ||
+    if (allocate_tree(self) < 0 || copy_numbers(armature, "the armature", nv, 1, self->armature) < 0 ||
+        copy_numbers(gravity, "gravity", 3, 1, self->gravity) < 0 ||
         passive_read(&self->passive, passive, nq, nv) < 0 || take_arrays(self, motion, screws, origin) < 0)
         goto failed;
     self->nodes[0].parent = -1;

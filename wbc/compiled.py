@@ -8,13 +8,20 @@ from types import ModuleType
 
 
 def _find() -> ModuleType | None:
-    if os.environ.get("WBC_KERNEL", "").lower() == "off":
+    wanted = os.environ.get("WBC_KERNEL", "").lower()
+    if wanted == "off":
         return None
     try:
-        return importlib.import_module("wbc._kernel")
+        found = importlib.import_module("wbc._kernel")
     except ImportError:
         return None
+    if wanted == "plain":
+        found.choose_plain()
+    return found
 
 
 kernel: ModuleType | None = _find()
-"""The module wbc._kernel; None where it was not built, or where the environment variable WBC_KERNEL is "off"."""
+"""The module wbc._kernel; None where it was not built, or where the environment variable WBC_KERNEL is "off".
+
+Where that is "plain" the solver runs as on a processor without AVX2.
+"""

@@ -78,7 +78,7 @@ static int step(Hierarchy *h, int careful, int last) {
         if (share[i] < first) first = share[i];
     }
     for (int i = 0; i < h->active_rows; i++)
-        if (share[i] <= first + 1e-14 && h->beyond[i] > most) {
+        if (!(share[i] > first + 1e-14) && h->beyond[i] > most) { /* NaN, of numbers near the largest, too: one must enter */
             most = h->beyond[i], pick = i;
             if (careful) break;
         }
@@ -349,26 +349,26 @@ static enum Status solve(Hierarchy *h) {
     return status;
 }
 
-/* the row that is not finite, or the first whose value is not, at the point reached */
-static int row_at_fault(const Hierarchy *h) {
+/* the first row whose value is not finite */
+static int row_at_fault(const Hierarchy *h, const double *value) {
     for (int i = 0; i < h->rows; i++)
-        if (!(fabs(h->value_new[i]) < INFINITY)) return i;
+        if (!(fabs(value[i]) < INFINITY)) return i;
     return 0;
 }
 
 static enum Status hierarchy_solve(Hierarchy *h) {
     int bad = prepare(h);
+    const double *value = h->value_new;
     h->bad_row = bad;
     enum Status status = bad < 0 ? solve(h) : UNSOUND;
-    if (status == UNSOUND) {
-        if (bad < 0) h->bad_row = row_at_fault(h);
-        hierarchy_forget(h);
-        return status;
-    }
-    h->lasting += 0.1 * (as_before(h) - h->lasting);
+    if (status != UNSOUND) h->lasting += 0.1 * (as_before(h) - h->lasting);
     if (status == STOPPED) {
         keep_first_levels(h);
         for (int i = 0; i < h->rows; i++) h->value[i] = value_of(h, i, h->y);
+        if (!(dot(h->y, h->y, h->n) < INFINITY)) status = UNSOUND, value = h->value; /* a guess can end in NaN */
     }
+    if (status != UNSOUND) return status;
+    if (bad < 0) h->bad_row = row_at_fault(h, value);
+    hierarchy_forget(h);
     return status;
 }

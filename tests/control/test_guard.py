@@ -43,6 +43,8 @@ def test_a_stack_without_limits_stays_within_the_actuators(solver) -> None:
     far = tasks.JointAcceleration(np.full(7, 50.0), gains=wbc.Gains(5.0))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", wbc.WbcWarning)
-        solution = wbc.Controller(robot, wbc.Stack(tasks.EquationOfMotion() / far), solver).step(np.zeros(7), np.zeros(7))
+        solution = wbc.Controller(robot, wbc.Stack(tasks.EquationOfMotion() / far), solver).step(
+            np.zeros(7), np.zeros(7)
+        )
     assert (np.abs(solution.torque) <= robot.limits.effort).all()
     assert (np.abs(solution.torque) > 0.99 * robot.limits.effort).any()

@@ -162,14 +162,14 @@ class CompiledSolving(Solving):
 
 
 def _as_kernel_wants(part: Part) -> Part:
-    """The same rows as contiguous arrays of floats, and of indices."""
+    """The same rows as arrays of floats, and of indices, contiguous and aligned."""
     blocks = [
-        None if block is None else np.ascontiguousarray(block, dtype=np.intp if np.ndim(block) == 1 else float)
+        None if block is None else np.require(block, np.int64 if np.ndim(block) == 1 else float, ["C", "A"])
         for block in part.blocks
     ]
-    lower = np.ascontiguousarray(part.lower, dtype=float)
-    upper = lower if part.equation else np.ascontiguousarray(part.upper, dtype=float)
-    weights = None if part.weights is None else np.ascontiguousarray(part.weights, dtype=float)
+    lower = np.require(part.lower, float, ["C", "A"])
+    upper = lower if part.equation else np.require(part.upper, float, ["C", "A"])
+    weights = None if part.weights is None else np.require(part.weights, float, ["C", "A"])
     return Part(lower, upper, weights, part.weight, blocks[0], blocks[1], blocks[2], part.entry)
 
 

@@ -1,0 +1,15 @@
+/* What the module is made of. Each adds its types and functions to it; -1 with an exception set where that fails. */
+#ifndef WBC_MODULE_H
+#define WBC_MODULE_H
+
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+
+int plan_register(PyObject *module);      /* Plan: a hierarchy of dense levels */
+int tick_plan_register(PyObject *module); /* TickPlan: a tick of a controller */
+int poses_register(PyObject *module);     /* pose_errors: how far poses are from poses */
+int frames_register(PyObject *module);    /* Frames, States: how frames move; the check of a state */
+int terms_register(PyObject *module);     /* Terms: whole-body quantities out of a backend's memory */
+int tree_register(PyObject *module);      /* Tree: the dynamics of a tree of rigid parts */
+
+#endif

@@ -1,0 +1,220 @@
+"""Plans of ticks: whatever they are handed is solved or refused by an exception."""
+
+import contextlib
+import sys
+import threading
+
+import numpy as np
+import pytest
+
+from tests.kernel.odd import REFUSALS, any_of, holders, numbers, other_layouts, unaligned
+from wbc.compiled import kernel
+
+pytestmark = pytest.mark.skipif(kernel is None, reason="the kernel is not built, or off")
+NOTHING, MATRIX, INDICES = range(3)
+
+
+class Ticks:
+    """A plan of random sizes, any of which may be zero, and what it is to solve."""
+
+    def __init__(self, rng, share=0.0, most=6):
+        self.rng, self.share = rng, share
+        self.nv, self.nf = (int(n) for n in rng.integers(0, most + 3, size=2))
+        self.actuated = tuple(int(i) for i in rng.permutation(self.nv)[: int(rng.integers(0, self.nv + 1))])
+        self.levels, self.widths = int(rng.integers(1, most)), (self.nv, self.nf, len(self.actuated))
+        self.shapes = tuple(
+            (int(rng.integers(self.levels)), int(rng.integers(most)), *(self._kind(width) for width in self.widths))
+            for _ in range(int(rng.integers(most)))
+        )
+        self.n = sum(self.widths)
+
+    def _kind(self, width):
+        return int(self.rng.integers(3 if width else 2))
+
+    def plan(self, steps=1000):
+        return kernel.TickPlan(self.nv, self.nf, self.actuated, 7.0, self.levels, self.shapes, steps, 1e-9)
+
+    def _block(self, rows, kind, width):
+        if kind == MATRIX:
+            return numbers(self.rng, (rows, width), self.share)
+        return self.rng.integers(0, width, size=rows) if kind == INDICES else None
+
+    def part(self, shape):
+        rng, rows = self.rng, shape[1]
+        lower = numbers(rng, rows, self.share)
+        upper = lower if rng.random() < 0.4 else lower + rng.choice([0.0, 1.0, np.inf], size=rows)
+        weights = None if rng.random() < 0.5 else np.abs(numbers(rng, rows, self.share))
+        blocks = [self._block(rows, kind, width) for kind, width in zip(shape[2:], self.widths, strict=True)]
+        return lower, upper, weights, float(rng.choice([0.0, 1.0, 1e-3])), *blocks, "whose"
+
+    def arguments(self):
+        M = numbers(self.rng, (self.nv, self.nv), self.share)
+        M = M @ M.T + np.eye(self.nv) if not self.share else M
+        h, J = numbers(self.rng, self.nv, self.share), numbers(self.rng, (self.nf, self.nv), self.share)
+        return [M, h, J, tuple(self.part(shape) for shape in self.shapes), np.inf, 1e-6, np.empty(self.n)]
+
+
+def fuzz(seed):
+    rng = np.random.default_rng(seed)
+    ticks = Ticks(rng, rng.choice([0.0, 0.02, 0.2]), int(rng.choice([2, 6, 12])))
+    plan = ticks.plan(int(rng.choice([1, 3, 1000])))
+    with np.errstate(all="ignore"):
+        for _ in range(4):
+            arguments = ticks.arguments()
+            arguments[4] = rng.choice([np.inf, np.inf, 0.0, np.nan, 1e-6])
+            assert plan.solve(*arguments)[0] in range(4)
+
+
+@pytest.mark.parametrize("part", range(4))
+def test_any_numbers_are_solved_or_named(part):
+    for seed in range(250):
+        fuzz([part, seed])
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("part", range(4, 24))
+def test_many_more_numbers(part):
+    for seed in range(2000):
+        fuzz([part, seed])
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_what_is_no_array_is_refused_and_leaves_no_trace(seed):
+    rng = np.random.default_rng(seed)
+    ticks = Ticks(rng, most=8)
+    while len(ticks.shapes) < 2 or ticks.n < 3:
+        ticks = Ticks(rng, most=8)
+    plan, arguments = ticks.plan(), ticks.arguments()
+    plan.solve(*arguments)
+    expected = arguments[6].copy()
+    held = holders([*arguments, *arguments[3][0], *arguments[3][1]])
+    refused = 0
+    for _ in range(80):
+        given = [*arguments[:6], arguments[6].copy()]
+        i = int(rng.integers(len(given)))
+        if i == 3:
+            k, j = int(rng.integers(len(given[3]))), int(rng.integers(7))
+            part = list(given[3][k])
+            part[j] = any_of(rng, part[j])
+            parts = list(given[3])
+            parts[k] = (rng.choice([0, 1, 2, 3]) and tuple(part)) or part[: rng.integers(8)]
+            given[3] = tuple(parts) if rng.random() < 0.95 else parts
+        else:
+            given[i] = any_of(rng, given[i])
+        try:
+            plan.solve(*given)
+        except REFUSALS:
+            refused += 1
+    assert refused > 20
+    del given, parts, part
+    plan.forget()
+    plan.solve(*arguments)
+    assert np.array_equal(arguments[6], expected, equal_nan=True)
+    assert held == holders([*arguments, *arguments[3][0], *arguments[3][1]])
+
+
+GOOD = (2, 3, (0,), 1.0, 1, ((0, 1, 1, 0, 0),), 10, 1e-9)
+
+
+@pytest.mark.parametrize(
+    ("index", "value"),
+    [
+        *((0, value) for value in (-1, 10001, 2**31, "x", None)),
+        *((1, value) for value in (-1, 10001, 2**40)),
+        *((2, value) for value in ([0], (2,), (-1,), (0, 0), ("x",), (10**30,), None)),
+        *((3, value) for value in (0.0, -1.0, np.nan, np.inf)),
+        *((4, value) for value in (0, 1001, -(2**31))),
+        *((5, value) for value in ([], (3,), ((0, 1, 1, 0),), ((1, 1, 1, 0, 0),), ((0, -1, 1, 0, 0),))),
+        *((5, value) for value in (((0, 100001, 1, 0, 0),), ((0, 1, 3, 0, 0),), ((0, 1, 1, "x", 0),))),
+        (5, ((0, 100000, 1, 0, 0),) * 30000),  # in an int this is less than nothing
+        (5, ((0, 0, 1, 0, 0),) * 100001),
+        (6, 0),
+        (7, 0.0),
+    ],
+    ids=lambda value: str(value)[:40],
+)
+def test_sizes_that_are_none_are_refused(index, value):
+    kernel.TickPlan(*GOOD)
+    with pytest.raises(REFUSALS):
+        kernel.TickPlan(*GOOD[:index], value, *GOOD[index + 1 :])
+
+
+def one_row(block, kind=INDICES, lower=None):
+    lower = np.zeros(len(block)) if lower is None else lower
+    plan = kernel.TickPlan(3, 0, (0, 1, 2), 1.0, 1, ((0, len(block), kind, 0, 0),), 10, 1e-9)
+    arguments = [np.eye(3), np.zeros(3), np.zeros((0, 3)), ((lower, lower, None, 1.0, block, None, None, ""),)]
+    return plan, [*arguments, np.inf, 1e-6, np.empty(6)]
+
+
+@pytest.mark.parametrize("index", [-1, 3, 2**62, -(2**63)])
+def test_indices_out_of_range_are_refused(index):
+    plan, arguments = one_row(np.array([0, index]))
+    with pytest.raises(IndexError, match=str(index)):
+        plan.solve(*arguments)
+
+
+def test_rows_of_another_layout_are_read_alike_or_refused():
+    rng = np.random.default_rng(0)
+    block, lower = rng.standard_normal((2, 3)), rng.standard_normal(2)
+    plan, arguments = one_row(block, MATRIX, lower)
+    plan.solve(*arguments)
+    for odd in other_layouts(block):
+        if not np.array_equal(odd, block):
+            continue
+        _, given = one_row(np.asarray(odd) if isinstance(odd, memoryview) else odd, MATRIX, lower)
+        try:
+            plan.solve(*given)
+        except REFUSALS:
+            assert not odd.flags.aligned
+        else:
+            assert np.array_equal(given[6], arguments[6])
+    with pytest.raises(ValueError, match="aligned"):
+        plan.solve(*one_row(unaligned(block), MATRIX, lower)[1])
+    with pytest.raises(ValueError, match="aligned"):
+        plan.solve(*one_row(block, MATRIX, unaligned(lower))[1])
+
+
+def test_a_number_that_uses_the_plan_is_refused():
+    """A weight is asked for when arrays are held already."""
+    plan, arguments = one_row(np.arange(3))
+    part = arguments[3][0]
+
+    class Weight:
+        def __float__(self):
+            plan.solve(*arguments)
+            return 1.0
+
+    given = [*arguments]
+    given[3] = ((*part[:3], Weight(), *part[4:]),)
+    with pytest.raises(RuntimeError, match="by itself"):
+        plan.solve(*given)
+    plan.solve(*arguments)
+
+
+def test_indices_that_another_thread_changes_do_no_harm():
+    rng = np.random.default_rng(0)
+    nv = 200
+    block, lower = np.zeros(nv, dtype=np.int64), np.zeros(nv)
+    plan = kernel.TickPlan(nv, 0, tuple(range(nv)), 1.0, 1, ((0, nv, INDICES, 0, 0),), 2, 1e-9)
+    M = rng.standard_normal((nv, nv))
+    part = (lower, lower, None, 1.0, block, None, None, "")
+    arguments = (M, np.zeros(nv), np.zeros((0, nv)), (part,), np.inf, 1e-6, np.empty(2 * nv))
+    ended = threading.Event()
+
+    def spoil():
+        while not ended.is_set():
+            block[:] = 2**40
+            block[:] = 0
+
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    thread = threading.Thread(target=spoil)
+    thread.start()
+    try:
+        for _ in range(300):
+            with contextlib.suppress(IndexError):
+                plan.solve(*arguments)
+    finally:
+        ended.set()
+        thread.join()
+        sys.setswitchinterval(before)
