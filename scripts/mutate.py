@@ -56,6 +56,9 @@ COMPARISONS = {
 
 OPERATORS = {ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult, ast.Pow: ast.Mult}
 
+SYMMETRIC = {"min", "max", "np.minimum", "np.maximum", "np.hypot"}
+"""Functions to which the order of their arguments is nothing."""
+
 SKIPPED = {"__repr__", "__str__", "__init_subclass__", "purpose"}
 """Functions that are about words."""
 
@@ -100,7 +103,7 @@ def changes(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:
         case ast.If() | ast.IfExp() if "TYPE_CHECKING" not in ast.unparse(node.test):
             yield "condition negated", _with(node, test=ast.UnaryOp(ast.Not(), node.test))
         case ast.Call(args=[first, second, *rest]) if not any(isinstance(a, ast.Starred) for a in (first, second)):
-            if ast.dump(first) != ast.dump(second):
+            if ast.dump(first) != ast.dump(second) and ast.unparse(node.func) not in SYMMETRIC:
                 yield "arguments swapped", _with(node, args=[second, first, *rest])
     if isinstance(node, ast.AugAssign | ast.Continue | ast.Break) or _has_effect(node):
         yield "statement dropped", ast.Pass()
