@@ -1,9 +1,11 @@
 """Changes the code in small ways, one at a time, and prints the changes that no test notices.
 
-usage: python scripts/mutate.py [--count 60] [--seed 0] [--timeout 120] [--ignore TEST ...] [FOLDER ...]
+usage: python scripts/mutate.py [--count 60] [--seed 0] [--timeout 60] [--ignore TEST ...] [--deselect TEST ...]
+                                [FOLDER or FILE ...]
 
-The folders are wbc/control, wbc/solvers and tasks where none is named. The work is done on a copy of the tree. A
-survivor is a hole in the tests, or a change that means the same: read it. The same seed draws the same changes.
+The folders are wbc/control, wbc/solvers and tasks where none is named. The work is done on a copy of the tree. The
+tests that name the changed module run first, then the others, quick files before slow ones. A survivor is a hole in the
+tests, or a change that means the same: read it. The same seed draws the same changes.
 """
 
 from __future__ import annotations
@@ -13,13 +15,16 @@ import ast
 import copy
 import os
 import random
+import re
 import shutil
 import signal
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+import xml.etree.ElementTree as ET
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -34,7 +39,7 @@ TESTS = {
     "wbc/contacts": ("tests/contacts", "tests/control", "tests/tasks"),
     "tasks": ("tests/tasks", "tests/control", "tests/kinematics/test_differential.py", "tests/simulation/test_trot.py"),
 }
-"""The tests that look at a folder, the nearest first."""
+"""The tests that look at a folder."""
 
 COMPARISONS = {
     ast.Lt: (ast.LtE, ast.Gt),
@@ -50,6 +55,9 @@ COMPARISONS = {
 }
 
 OPERATORS = {ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult, ast.Pow: ast.Mult}
+
+SYMMETRIC = {"min", "max", "np.minimum", "np.maximum", "np.hypot"}
+"""Functions to which the order of their arguments is nothing."""
 
 SKIPPED = {"__repr__", "__str__", "__init_subclass__", "purpose"}
 """Functions that are about words."""
@@ -95,7 +103,7 @@ def changes(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:
         case ast.If() | ast.IfExp() if "TYPE_CHECKING" not in ast.unparse(node.test):
             yield "condition negated", _with(node, test=ast.UnaryOp(ast.Not(), node.test))
         case ast.Call(args=[first, second, *rest]) if not any(isinstance(a, ast.Starred) for a in (first, second)):
-            if ast.dump(first) != ast.dump(second):
+            if ast.dump(first) != ast.dump(second) and ast.unparse(node.func) not in SYMMETRIC:
                 yield "arguments swapped", _with(node, args=[second, first, *rest])
     if isinstance(node, ast.AugAssign | ast.Continue | ast.Break) or _has_effect(node):
         yield "statement dropped", ast.Pass()
@@ -157,17 +165,31 @@ def folder_of(path: str) -> str:
     return next(folder for folder in TESTS if path.startswith(f"{folder}/"))
 
 
-def tests_for(path: str) -> list[str]:
-    """The tests for a file, its own first."""
-    folder = folder_of(path)
-    own = [f"{tests}/test_{Path(path).stem}.py" for tests in TESTS[folder]]
-    return [name for name in (*own, *TESTS[folder]) if (ROOT / name).exists()]
+def tests_for(path: str, seconds: Mapping[str, float] | None = None) -> list[str]:
+    """The test files for a file: the one of its name, those that name its module, the rest; the quick ones first.
+
+    Args:
+        path: of the file, from the root.
+        seconds: that a test file takes, by its path; none where that is not known.
+    """
+    seconds = seconds or {}
+    found: list[str] = []
+    for name in TESTS[folder_of(path)]:
+        files = sorted((ROOT / name).glob("test_*.py")) if (ROOT / name).is_dir() else [ROOT / name]
+        found += [file.relative_to(ROOT).as_posix() for file in files]
+    module = re.compile(rf"\b{re.escape(path.removesuffix('.py').replace('/', '.'))}\b")
+
+    def distance(name: str) -> tuple[int, float]:
+        if Path(name).stem.startswith(f"test_{Path(path).stem}"):
+            return 0, seconds.get(name, 0.0)
+        return (1 if module.search((ROOT / name).read_text(encoding="utf-8")) else 2), seconds.get(name, 0.0)
+
+    return sorted(found, key=distance)
 
 
-def outcome(tree: Path, tests: list[str], ignored: list[str], timeout: float) -> str:
+def outcome(tree: Path, tests: list[str], options: list[str], timeout: float) -> str:
     """Runs tests: "passed", "failed" or "timeout"."""
-    command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *tests]
-    command += [f"--ignore={name}" for name in ignored]
+    command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *options, *tests]
     env = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1"}
     run = subprocess.Popen(
         command, cwd=tree, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
@@ -180,18 +202,30 @@ def outcome(tree: Path, tests: list[str], ignored: list[str], timeout: float) ->
         return "timeout"
 
 
+def seconds_of(tree: Path, tests: list[str], options: list[str], timeout: float) -> dict[str, float]:
+    """How long each test file takes where nothing is changed, s; all tests must pass."""
+    report, seconds = tree / "times.xml", defaultdict[str, float](float)
+    if outcome(tree, tests, [*options, f"--junitxml={report}"], timeout) != "passed":
+        raise SystemExit(f"the tests fail without a change: {' '.join(tests)}")
+    for case in ET.parse(report).iter("testcase"):
+        seconds[case.get("classname", "").replace(".", "/") + ".py"] += float(case.get("time", 0.0))
+    return seconds
+
+
 def main() -> int:
     """Draws changes, tries them, and prints the survivors; the exit code is 1 where there are any."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folders", nargs="*", default=FOLDERS, metavar="FOLDER")
+    parser.add_argument("folders", nargs="*", default=FOLDERS, metavar="FOLDER or FILE")
     parser.add_argument("--count", type=int, default=60)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--timeout", type=float, default=120.0, help="s for each change")
+    parser.add_argument("--timeout", type=float, default=60.0, help="s for each change")
     parser.add_argument("--ignore", action="append", default=[], help="a test file that is left out")
+    parser.add_argument("--deselect", action="append", default=[], help="a single test that is left out")
     given = parser.parse_args()
-    files = [
-        path.relative_to(ROOT).as_posix() for folder in given.folders for path in sorted((ROOT / folder).rglob("*.py"))
-    ]
+    options = [f"--ignore={name}" for name in given.ignore] + [f"--deselect={name}" for name in given.deselect]
+    places = [ROOT / folder for folder in given.folders]
+    paths = [path for place in places for path in (sorted(place.rglob("*.py")) if place.is_dir() else [place])]
+    files = [path.relative_to(ROOT).as_posix() for path in paths]
     every = [mutant for path in files for mutant in mutants_of(path, (ROOT / path).read_text(encoding="utf-8"))]
     drawn = random.Random(given.seed).sample(every, min(given.count, len(every)))
     print(f"{len(drawn)} of {len(every)} changes in {len(files)} files", flush=True)
@@ -201,14 +235,13 @@ def main() -> int:
         shutil.copytree(
             ROOT, tree, ignore=shutil.ignore_patterns(".*", "__pycache__", "build", "out"), dirs_exist_ok=True
         )
-        for tests in {TESTS[folder_of(mutant.path)] for mutant in drawn}:
-            if outcome(tree, list(tests), given.ignore, 10 * given.timeout) != "passed":
-                raise SystemExit(f"the tests fail without a change: {' '.join(tests)}")
+        tests = sorted({name for mutant in drawn for name in TESTS[folder_of(mutant.path)]})
+        seconds = seconds_of(tree, tests, options, 10 * given.timeout)
         for number, mutant in enumerate(sorted(drawn, key=lambda mutant: (mutant.path, mutant.line)), 1):
             target, began = tree / mutant.path, time.perf_counter()
             kept = target.read_text(encoding="utf-8")
             target.write_text(mutant.source, encoding="utf-8")
-            came = outcome(tree, tests_for(mutant.path), given.ignore, given.timeout)
+            came = outcome(tree, tests_for(mutant.path, seconds), options, given.timeout)
             target.write_text(kept, encoding="utf-8")
             line = kept.splitlines()[mutant.line - 1].strip()
             words = "SURVIVED" if came == "passed" else came

@@ -11,6 +11,7 @@ import pytest
 import tasks
 import wbc
 from tests.control.scenes import contacts, controller
+from wbc.control.certificate import Certificate
 
 # Statuses are about the QP solvers; the weighted one trades its levels but keeps the first.
 QP_SOLVERS = ("hierarchical-qp", "sequential-qp", "weighted-qp")
@@ -109,3 +110,11 @@ def test_a_contact_that_pushes_less_than_its_minimum_or_more_than_its_maximum_is
             solution = wbc.Controller(robot, stack).step(robot.model.nominal, np.zeros(robot.nv))
         assert solution.certificate.cone_margin == pytest.approx(room * weight, rel=1e-6)
         assert not solution.certificate.holds
+
+
+def test_a_certificate_holds_to_its_bounds_and_not_at_them() -> None:
+    inside = {"equation_of_motion": 9e-9, "cone_margin": -9e-7, "torque_margin": -9e-7}
+    assert Certificate(**inside, worst_contact="", worst_joint="").holds
+    for name, bound in (("equation_of_motion", 1e-8), ("cone_margin", -1e-6), ("torque_margin", -1e-6)):
+        for given in (bound, np.nan):
+            assert not Certificate(**{**inside, name: given}, worst_contact="", worst_joint="").holds, name

@@ -39,9 +39,10 @@ def test_a_bound_that_is_met_is_active_at_its_side(scale: float) -> None:
 
 @pytest.mark.parametrize(("sign", "side"), [(1.0, "upper"), (-1.0, "lower")])
 def test_near_is_a_ten_millionth_of_the_value(sign: float, side: str) -> None:
-    for distance, active in ((1e-8, True), (1e-6, False)):
-        found = bounded(-1.0, 1.0, sign * (1.0 - distance)).active
-        assert [it.side for it in found] == ([side] if active else []), distance
+    for scale in (1.0, 1e3):
+        for distance, active in ((5e-8, True), (3e-7, False)):
+            found = bounded(-scale, scale, sign * scale * (1.0 - distance)).active
+            assert [it.side for it in found] == ([side] if active else []), (scale, distance)
 
 
 @pytest.mark.parametrize(("force", "side"), [(3.0, "upper"), (-3.0, "lower")])

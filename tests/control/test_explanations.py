@@ -134,3 +134,36 @@ def test_limits_of_the_same_level_or_below_are_not_above() -> None:
         stack = wbc.Stack([[tasks.EquationOfMotion()], *levels, [tasks.AccelerationMinimization()]])
         text = controller(robot, stack, "hierarchical-qp").step(np.zeros(7), np.zeros(7)).explain()
         assert blamed(text, "goal") == words
+
+
+def test_what_is_blamed_does_not_depend_on_units() -> None:
+    """Neither on the size of the rows above, nor on how far a task is missed."""
+    robot = wbc.load("arm", "numpy")
+    joint = np.eye(1, 7)
+
+    def told(*levels: list[wbc.Task]) -> str:
+        stack = wbc.Stack([[tasks.EquationOfMotion()], *levels, [tasks.AccelerationMinimization()]])
+        return controller(robot, stack, "hierarchical-qp").step(np.zeros(7), np.zeros(7)).explain()
+
+    for scale in (1e-6, 1e6):
+        above = tasks.Rows(wbc.Rows.equal([0.0, 0.0], acceleration=scale * joint[[0, 0]]), "above")
+        one, beside = (tasks.Rows(wbc.Rows.equal([goal], acceleration=joint), str(goal)) for goal in (1.0, 2.0))
+        text = told([above], [one, beside])
+        assert blamed(text, "1.0") == blamed(text, "2.0") == "above", scale
+    bound = tasks.Rows(wbc.Rows.between([-5.0], [5.0], acceleration=joint), "bound")
+    for beyond in (1e-3, 1e3):
+        for side in (1.0, -1.0):
+            goal = tasks.Rows(wbc.Rows.equal([side * (5.0 + beyond)], acceleration=joint), "goal")
+            assert blamed(told([bound], [goal]), "goal") == "bound (row 0)", (beyond, side)
+
+
+def test_four_rows_are_named_and_more_are_counted() -> None:
+    robot = wbc.load("arm", "numpy")
+    still = tasks.Rows(wbc.Rows.equal(np.zeros(7), acceleration=np.arange(7)), "still")
+    for count, rest in ((4, ""), (5, " and 1 more")):
+        goals = np.arange(9.0, 9.0 - count, -1.0)
+        goal = tasks.Rows(wbc.Rows.equal(goals, acceleration=np.arange(count)), "goal")
+        text = controller(robot, wbc.Stack(tasks.EquationOfMotion() / still / goal), "hierarchical-qp").step(
+            np.zeros(7), np.zeros(7)
+        )
+        assert f"goal: missed: row 0 by -9, row 1 by -8, row 2 by -7, row 3 by -6{rest}\n" in text.explain()

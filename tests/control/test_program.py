@@ -9,7 +9,8 @@ import tasks
 import wbc
 from tests.control.scenes import contacts
 from wbc.control.metric import LeastTorqueByInverseMass
-from wbc.control.program import WIDEST, Program
+from wbc.control.program import Entry, Part, Program
+from wbc.tasking.layout import Layout
 
 pytestmark = pytest.mark.filterwarnings("ignore:no task bounds the forces")
 
@@ -70,6 +71,16 @@ def test_a_part_is_what_the_task_gave() -> None:
     assert found.undeclared((first, second)) == ["a"]
 
 
+def test_rows_on_velocities_are_all_of_a_kinematic_layout() -> None:
+    robot = wbc.load("arm", "numpy")
+    layout = Layout(robot, kinematic=True)
+    x = np.arange(7.0)
+    for block in (np.array([2, 3]), np.eye(7)[[2, 3]]):
+        part = Part(np.zeros(2), np.ones(2), None, 1.0, block, None, None, Entry(Given("a", None), "a", 0, 0))
+        assert part.value(x, layout).tolist() == [2.0, 3.0]
+        assert np.array_equal(part.matrix(layout), np.eye(7)[[2, 3]])
+
+
 def test_tolerance_and_presence_widen_the_bounds() -> None:
     near = Given("near", pick(5.0), tolerance=0.5)
     found, stack, robot, tick = program(tasks.EquationOfMotion() / near)
@@ -79,7 +90,7 @@ def test_tolerance_and_presence_widen_the_bounds() -> None:
     stack.schedule.advance(0.0)
     stack.schedule.advance(0.5)
     (part,) = found.parts(robot, tick)
-    assert np.allclose([part.lower, part.upper], [[4.5 - WIDEST / 2], [5.5 + WIDEST / 2]])  # as `WIDEST` says
+    assert np.allclose([part.lower, part.upper], [[4.5 - 100.0], [5.5 + 100.0]])  # as `WIDEST` says
     asked = near.asked
     stack.schedule.advance(1.0)
     assert found.parts(robot, tick) == () and near.asked == asked, "a task that is off is not asked"

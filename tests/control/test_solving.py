@@ -11,7 +11,7 @@ import tasks
 import wbc
 from tests.control.scenes import contacts, controller, moving_state, standing
 from wbc.compiled import kernel
-from wbc.control.solving import CompiledSolving, LevelSolving
+from wbc.control.solving import CompiledSolving, LevelSolving, outcome_of
 from wbc.solvers import HierarchicalQP, Solver
 
 compiled = pytest.mark.skipif(kernel is None, reason="the kernel is not built")
@@ -189,6 +189,82 @@ def test_a_deadline_is_passed_on_less_what_the_tick_took_so_far() -> None:
         solution = ours.step(robot.model.nominal, np.zeros(7))
         assert low <= solver.given[-1] <= high, f"deadline {deadline}"
         assert solution.late == (deadline == 0.01)
+
+
+def test_a_deadline_leaves_a_fifth_of_a_millisecond_for_what_comes_after(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("wbc.control.controller.perf_counter", lambda: 7.0)
+    robot, solver = wbc.load("arm", "numpy"), Slow()
+    stack = wbc.Stack(tasks.EquationOfMotion() / tasks.JointAcceleration())
+    solution = wbc.Controller(robot, stack, solver, deadline=0.01).step(robot.model.nominal, np.zeros(7))
+    assert solver.given == [pytest.approx(0.0098)]
+    assert solution.time.total == 0.0 and not solution.late
+
+
+@compiled
+def test_a_users_solver_without_options_is_solved_for_as_by_default() -> None:
+    """It plans its levels, and has neither bounds nor tolerances: warm starts, and every level exact."""
+
+    class Bare(Solver):
+        def plan_levels(self, count: int) -> list[tuple[int, float]]:
+            return [(level, 1.0) for level in range(count)]
+
+        def solve(self, levels, *, validate: bool = True, seconds: float = np.inf):
+            raise AssertionError("it is not handed levels")
+
+    three = Bare(), HierarchicalQP(soften=0.0), HierarchicalQP(soften=0.0, warm_start=False)
+    bare, same, cold = (standing("humanoid", "numpy", solver)[0] for solver in three)
+    q, v = moving_state(bare.robot, np.random.default_rng(2), 0.1, 1.0)
+    for tick in range(3):
+        one, other, slow = (ours.step(q, v, 1e-3 * tick) for ours in (bare, same, cold))
+        assert np.array_equal(one.torque, other.torque) and one.iterations == other.iterations
+    assert one.active and one.iterations < slow.iterations
+
+
+@pytest.mark.filterwarnings("ignore:the task that holds the contacts still")
+@pytest.mark.parametrize(
+    ("row", "beyond", "status"),
+    [
+        (0, 1.0, "optimal"),
+        (1, 1.0, "optimal"),
+        (2, 2e-6, "relaxed"),
+        (3, -2e-6, "relaxed"),
+        (3, 9e-7, "optimal"),
+        (4, 2e-6, "relaxed"),
+        (5, 2e-6, "optimal"),
+        (6, 1.0, "optimal"),
+    ],
+)
+def test_loads_beyond_their_bounds_are_not_optimal_whatever_the_solver_says(
+    row: int, beyond: float, status: str
+) -> None:
+    """A solver judges by the size of a row's terms, a certificate by N and N m; equations are no bounds."""
+
+    class Content(Plain):
+        def solve(self, levels, *, validate: bool = True, seconds: float = np.inf):
+            answer = super().solve(levels, validate=validate, seconds=seconds)
+            answer.status, answer.residual = "optimal", np.zeros_like(answer.residual)
+            answer.residual[row] = beyond
+            return answer
+
+    two, wide = np.array([6, 7]), [1e3, 1e3]
+    given = (
+        wbc.Rows.between([-1e3, -1e3], wide, acceleration=two),
+        wbc.Rows.between([-1e3, -1e3], wide, force=two),
+        wbc.Rows.between([-1e3, 0.0], [1e3, 0.0], torque=two),
+        wbc.Rows.equal([0.0], torque=np.array([0])),
+    )
+    robot = wbc.load("quadruped", "numpy")
+    levels = [[Given(str(level), rows)] for level, rows in enumerate(given)]
+    stack = wbc.Stack([[tasks.EquationOfMotion()], *levels, [tasks.ContactMotion()]], contacts(robot))
+    ours = controller(robot, stack, Content())
+    assert ours.step(robot.model.nominal, np.zeros(18)).status == status
+
+
+def test_an_answer_is_what_its_solver_says_where_nothing_is_beyond() -> None:
+    answer = HierarchicalQP().solve([(np.eye(1), 0.0, 1.0)])
+    for said, status in (("optimal", "optimal"), ("relaxed", "relaxed"), ("iteration-limit", "relaxed")):
+        answer.status = said
+        assert outcome_of(answer, answer.x).status == status
 
 
 @compiled

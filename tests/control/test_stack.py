@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -107,6 +109,28 @@ def test_mistakes_are_caught_when_the_stack_is_made() -> None:
         wbc.Stack(physics / a / tasks.ContactMotion(), [foot])
     wbc.Stack(physics / (tasks.ContactMotion() + tasks.FrictionCones() + tasks.TorqueLimits()) / a, [foot])
     wbc.Stack(physics / tasks.TorqueLimits() / tasks.ContactMotion() / a, [foot])
+
+
+def test_contacts_whose_forces_nothing_bounds_are_warned_of() -> None:
+    physics, foot = tasks.EquationOfMotion(), wbc.PointContact("LF_foot")
+    with pytest.warns(wbc.WbcWarning, match=r"no task bounds the forces of the contacts \(LF_foot\)") as told:
+        wbc.Stack(physics / tasks.ContactMotion(), foot)
+    assert [warning.filename for warning in told] == [__file__]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        wbc.Stack(physics / tasks.FrictionCones() / tasks.ContactMotion(), foot)
+        wbc.Stack(physics / tasks.ContactMotion())
+        wbc.Stack(tasks.ContactVelocity(), foot)
+
+
+def test_contacts_change_at_once_where_no_duration_is_given() -> None:
+    robot = wbc.load("quadruped", "numpy")
+    robot.update(robot.model.nominal)
+    stack = wbc.Stack(tasks.EquationOfMotion() / tasks.ContactMotion(), wbc.PointContact("LF_foot"))
+    for change, activation in ((stack.open_contact, 0.0), (stack.close_contact, 1.0)):
+        change("LF_foot")
+        stack.support.advance(1.0, robot, dict)
+        assert stack.support.activation("LF_foot") == activation and not stack.support.moving
 
 
 @pytest.mark.parametrize(

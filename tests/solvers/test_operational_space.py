@@ -53,6 +53,11 @@ def test_inequalities_are_ignored_aloud():
     [
         ({"metric": np.diag([1.0, -1.0])}, "least eigenvalue is -1"),
         ({"metric": np.ones((2, 3))}, r"shape \(2, 3\)"),
+        ({"metric": np.ones(2)}, r"metric has shape \(2,\), expected a finite square matrix"),
+        ({"metric": np.diag([1.0, np.inf])}, "metric has shape .*, expected a finite square matrix"),
+        ({"factor": np.ones(2)}, r"factor has shape \(2,\), expected a finite matrix"),
+        ({"factor": np.diag([1.0, np.inf])}, r"factor has shape \(2, 2\), expected a finite matrix"),
+        ({"factor": np.diag([1.0, np.nan])}, r"factor has shape \(2, 2\), expected a finite matrix"),
         ({"metric": np.eye(2), "factor": np.eye(2)}, "not both"),
         ({"target": [1.0]}, "needs a factor"),
     ],

@@ -6,7 +6,9 @@ import pytest
 from tests.solvers.families import inequalities
 from tests.solvers.judge import gaps
 from wbc.errors import WbcError
-from wbc.solvers import SequentialQP
+from wbc.solvers import Hierarchy, SequentialQP
+from wbc.solvers.descent import Descent
+from wbc.solvers.elimination import RANK_TOLERANCE
 from wbc.solvers.qp import QuadraticProgram
 
 
@@ -47,6 +49,22 @@ def test_lower_bounds_are_carried_as_they_were_met(no_qp):
         np.testing.assert_allclose(
             answer.x, [np.sign(wanted), 0.25 - np.sign(wanted) if wanted > 0 else 1.0], atol=1e-6
         )
+
+
+def test_unknowns_of_very_different_size_are_brought_to_one():
+    """A row counts by its direction, whatever its length; equations, which no QP sees, are left as they are."""
+    levels = [(np.array([[1e6, 0.0, 0.0], [1.0, 1.0, 1e3], [0.0, 0.0, 0.0]]), -1.0, [1.0, 1.0, 2.0])]
+    alternating = np.where(np.arange(1000) % 2, 1.0, 2.0)[None]
+    for given, units in (
+        (levels, [1.0, 1e3, 1.0]),
+        ([(np.diag([1.0, 29.0]) + 1.0, -1.0, 1.0)], [1.0, 1.0]),
+        ([(alternating, -1.0, 1.0)], np.ones(1000)),
+        ([(levels[0][0], 0.0, 0.0)], np.ones(3)),
+    ):
+        descent = Descent(Hierarchy.of(given), QuadraticProgram("daqp"), RANK_TOLERANCE, np.inf)
+        np.testing.assert_allclose(descent.units, units, rtol=1e-5)
+        np.testing.assert_array_equal(descent.A, given[0][0] * descent.units)
+        np.testing.assert_allclose(descent.norms, np.linalg.norm(descent.A, axis=1))
 
 
 def test_it_says_why_a_qp_was_not_solved():

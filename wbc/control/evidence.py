@@ -106,7 +106,7 @@ class Evidence(ABC):
         self.iterations, self.interrupted, self.reason = outcome.iterations, outcome.interrupted, outcome.reason
         self._yielding = outcome.yielding
         self.late = False
-        self.time = Times(0.0, 0.0, 0.0, 0.0)
+        self.time: Times  # told by the controller, when the tick is over
 
     def _state(self) -> Dynamics:
         """A robot in the state that this is about.
