@@ -36,10 +36,12 @@ static double inverse_size(Hierarchy *h, const Level *level) {
             }
             total += dot(x + j, x + j, r - j);
         } else {
+            memset(x, 0, (size_t)j * sizeof(double));
+            x[j] = most;
             for (int i = j; i >= 0; i--) {
-                double rest = i == j ? most : 0.0;
-                for (int k = i + 1; k <= j; k++) rest -= level->C[(size_t)k * level->count + i] * x[k];
-                x[i] = rest / level->C[(size_t)i * level->count + i];
+                const double *column = level->C + (size_t)i * level->count;
+                x[i] /= column[i];
+                add(-x[i], column, x, i);
             }
             total += dot(x, x, j + 1);
         }
