@@ -9,7 +9,7 @@
 #include "inside.h"
 
 #define RATIO 1e-6     /* of the weights of one level and the one above */
-#define LEAST 1e-6     /* root of the least weight: numbers do not tell more levels apart */
+#define LEAST 1e-5     /* root of the least weight: numbers do not tell more levels apart */
 #define DEPENDENT 1e-7 /* a row that adds less than this share of itself depends on those before it */
 #define ASTRAY 1e6     /* a guess that is violated by so many times more than at its start has lost its way */
 #define MEETS 1e-9     /* a row is met within this share of its norm */
