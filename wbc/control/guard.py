@@ -43,6 +43,7 @@ class Guard:
 
     def __init__(self, program: Program, equation: MotionEquation, solver: Solver, robot: Dynamics) -> None:
         self._solver, self._effort = solver, robot.limits.effort
+        self._inverse = 1.0 / np.maximum(self._effort, 1e-300)
         task = ActuatorLimits("actuators")
         rows = task.rows(robot, Tick.of(program.layout))
         entry = Entry(task, task.name, -1, 0)
@@ -57,7 +58,10 @@ class Guard:
             self._solving = CompiledSolving(program, equation, above, solver)
 
     def beyond(self, torque: Array) -> float:
-        """How far the worst torque is beyond what its actuator gives, N m or N; 0 or less where all are within."""
+        """How far the worst torque is beyond what its actuator gives, N m or N; 0 where all are within."""
+        share = torque * self._inverse
+        if share.dot(share) <= 1.0:  # most often all shares together are less than one actuator's: one look is enough
+            return 0.0
         return float((np.abs(torque) - self._effort).max(initial=0.0))
 
     def solve(self, equation: MotionEquation, parts: Sequence[Part], seconds: float) -> Outcome:
