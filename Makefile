@@ -12,7 +12,7 @@ test: .venv/ready
 # The kernel's memory, watched; and the solver as it is on a processor without AVX2.
 sanitize: .venv/ready
 	$(PY) scripts/sanitize.py
-	WBC_KERNEL=plain $(PY) -m pytest tests/solvers tests/control/test_kernel.py
+	WBC_KERNEL=plain $(PY) -m pytest tests/solvers
 
 demo: .venv/ready
 	$(PY) -m wbc robots

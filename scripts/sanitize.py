@@ -19,7 +19,11 @@ ROOT = Path(__file__).parents[1]
 BUILT = ROOT / "out" / "sanitize" / "_kernel.so"
 FLAGS = "-shared -fPIC -O1 -g -std=c11 -DPy_LIMITED_API=0x030B0000 -fno-omit-frame-pointer"
 SANITIZERS = "-fsanitize=address,undefined -fno-sanitize-recover=all"
-TESTS = ("tests/kernel", "tests/dynamics/test_compiled.py", "-k", "not pinocchio and not mujoco")
+TESTS = {
+    "wide": ("tests/kernel", "tests/dynamics/test_compiled.py", "-k", "not pinocchio and not mujoco"),
+    "plain": ("tests/kernel",),
+}
+"""By the variant of the solver; of the backends the one whose memory is numpy's."""
 
 
 def main() -> int:
@@ -35,7 +39,6 @@ def main() -> int:
     command = [gcc, *FLAGS.split(), *SANITIZERS.split(), include, *sources, "-o", str(BUILT), "-lm"]
     if subprocess.run(command, check=False).returncode:
         return 1
-    given = sys.argv[1:] or TESTS
     environment = os.environ | {
         "LD_PRELOAD": " ".join(str(library) for library in libraries),
         "ASAN_OPTIONS": "detect_leaks=0:allocator_may_return_null=1",  # the interpreter keeps what it has at its end
@@ -43,9 +46,9 @@ def main() -> int:
         "PYTHONMALLOC": "malloc",  # else what is beside an object is an object
         "WBC_SANITIZED": str(BUILT),
     }
-    for variant in ("wide", "plain"):
+    for variant, usual in TESTS.items():
         print(f"sanitized, {variant}:", flush=True)
-        tests = [sys.executable, "-m", "tests.kernel.sanitized", "--capture=sys", *given]
+        tests = [sys.executable, "-m", "tests.kernel.sanitized", "--capture=sys", *(sys.argv[1:] or usual)]
         code = subprocess.run(tests, env=environment | {"WBC_KERNEL": variant}, cwd=ROOT, check=False).returncode
         if code:
             return code

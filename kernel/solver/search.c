@@ -363,9 +363,11 @@ static enum Status hierarchy_solve(Hierarchy *h) {
     enum Status status = bad < 0 ? solve(h) : UNSOUND;
     if (status != UNSOUND) h->lasting += 0.1 * (as_before(h) - h->lasting);
     if (status == STOPPED) {
+        /* a guess can end in NaN: what is kept is then near nothing */
+        if (!(dot(h->y, h->y, h->n) < INFINITY)) memset(h->y, 0, (size_t)h->n * sizeof(double));
         keep_first_levels(h);
         for (int i = 0; i < h->rows; i++) h->value[i] = value_of(h, i, h->y);
-        if (!(dot(h->y, h->y, h->n) < INFINITY)) status = UNSOUND, value = h->value; /* a guess can end in NaN */
+        if (!(dot(h->y, h->y, h->n) < INFINITY)) status = UNSOUND, value = h->value;
     }
     if (status != UNSOUND) return status;
     if (bad < 0) h->bad_row = row_at_fault(h, value);
