@@ -127,10 +127,9 @@ static unsigned long long name_of_set(const Hierarchy *h) {
 
 /* whether the working set was there before in this search; remembers it */
 static int met(Hierarchy *h, unsigned long long set) {
-    for (int i = 0; i < h->seen_count; i++)
+    for (int i = 0; i < h->seen_count && i < SEEN; i++)
         if (h->seen[i] == set) return 1;
-    h->seen[h->seen_count % SEEN] = set;
-    if (h->seen_count < SEEN) h->seen_count++;
+    h->seen[h->seen_count++ % SEEN] = set; /* the oldest is forgotten */
     return 0;
 }
 
