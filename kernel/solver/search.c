@@ -111,12 +111,13 @@ static int begin(Hierarchy *h) {
 }
 
 /* Whether y_new may be called optimal: what is stuck must have a multiplier of the right sign, however small, and the
-   equations must be solved as well as numbers allow. */
+   equations must be solved as well as numbers allow. Where directions are soft a multiplier does not see what a level takes
+   refuge in: that a row came back says more. */
 static int is_optimal(Hierarchy *h) {
     int any = 0;
     for (int i = 0; i < h->active_rows; i++) any |= h->stuck[i];
     memset(h->stuck, 0, (size_t)h->rows);
-    return (!any || !leaving_rows(h, 1, ROUNDING)) && is_accurate(h);
+    return (!any || h->soft->count || !leaving_rows(h, 1, ROUNDING)) && is_accurate(h);
 }
 
 static unsigned long long name_of_set(const Hierarchy *h) {

@@ -174,8 +174,15 @@ static int soften_level(Hierarchy *h, int k) {
     double sigma[BLOCK];
     if (!level->rank || !(inverse_size(h, level) * h->soften > 1.0)) return 0;
     int found = weakest(h, level, s->X, sigma), any = 0;
-    for (int i = 0; i < found && s->count < SOFT_MOST; i++)
-        if (sigma[i] < h->soften * (1.0 - 1e-9)) make_soft(h, level, k, s->X + (size_t)i * level->rank, sigma[i]), any = 1;
+    while (s->count < SOFT_MOST) { /* the weakest first: where there are too many the strongest stay */
+        int least = 0;
+        for (int i = 1; i < found; i++)
+            if (sigma[i] < sigma[least]) least = i;
+        if (!(sigma[least] < h->soften * (1.0 - 1e-9))) break;
+        make_soft(h, level, k, s->X + (size_t)least * level->rank, sigma[least]);
+        sigma[least] = INFINITY;
+        any = 1;
+    }
     return any;
 }
 

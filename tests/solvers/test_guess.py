@@ -6,8 +6,9 @@ import pytest
 from tests.solvers.families import KINDS, inequalities
 from wbc.solvers import HierarchicalQP
 from wbc.solvers.hierarchical.guess import Guess
+from wbc.solvers.hierarchical.rows import Rows
 from wbc.solvers.hierarchical.search import Outcome, Search
-from wbc.solvers.hierarchical.working_set import Rows, WorkingSet
+from wbc.solvers.hierarchical.working_set import WorkingSet
 
 
 def rows_of(levels):

@@ -207,6 +207,7 @@ class LevelSolving(Solving):
         hierarchy.lower -= shift
         hierarchy.upper -= shift
         hierarchy.norms = norms
+        hierarchy.yields_from, hierarchy.scales = 1, scales_of(parts, hierarchy)
         answer = ask(self._solver, hierarchy, seconds)
         if isinstance(answer, Exception):
             return Outcome(equation.expand(C[:, 0]), "failed", reason=answer)
@@ -266,6 +267,19 @@ def hierarchy_of(parts: Sequence[Part], levels: int, A: Array) -> Hierarchy:
     return hierarchy
 
 
+def scales_of(parts: Sequence[Part], hierarchy: Hierarchy) -> Array:
+    """The size of the rows of each part, with their weights: what is left of a direction is measured by it."""
+    norms = hierarchy.scaled_norms()
+    assert norms is not None
+    scales, start = np.zeros(len(norms)), 0
+    for part in parts:
+        at = slice(start, start + len(part.lower))
+        start = at.stop
+        if len(part.lower):
+            scales[at] = np.sqrt(np.mean(norms[at] ** 2))
+    return scales
+
+
 def ask(solver: Solver, hierarchy: Hierarchy, seconds: float) -> Answer | Exception:
     """What a solver says to levels; the exception, where a hard state was too much for it."""
     try:
@@ -297,4 +311,5 @@ def outcome_of(answer: Answer, x: Array, beyond: float = 0.0) -> Outcome:
         answer.iterations,
         answer.status == "iteration-limit",
         answer.status == "violated",
+        yielding=tuple(answer.yielding),
     )

@@ -63,6 +63,8 @@ class Answer:
         reason: why it failed, where an error was the cause.
         side: what each row is held at, -1 `lower`, +1 `upper`, 0 not held, shape (M,); None where the solver holds
             none.
+        yielding: the directions that levels are about to lose, and ask less of: level, row that has most of it, and how
+            much of its size is left. Only where a hierarchy says `yields_from`.
     """
 
     x: Array
@@ -72,6 +74,7 @@ class Answer:
     residual: Array
     reason: Exception | None = None
     side: Sides | None = None
+    yielding: Sequence[tuple[int, int, float]] = ()
     _starts: Sequence[int] = ()
     _ranks: Sequence[int] = ()
     _weights: Array | None = None
@@ -135,6 +138,7 @@ def grade(
     size: Array | None = None,
     candidates: Sequence[int] | None = None,
     reason: Exception | None = None,
+    yielding: Sequence[tuple[int, int, float]] = (),
 ) -> Answer:
     """Make the answer of an x: residuals, costs and status from the rows themselves, whatever the solver believes.
 
@@ -152,6 +156,7 @@ def grade(
         size: the size of the terms of A x by row, where the solver has it already.
         candidates: the inequality rows that can be violated, where the solver knows; None for all.
         reason: as in `Answer`.
+        yielding: as in `Answer`.
         ignores_inequalities: a violated inequality is then reported as ``violated``, not as ``relaxed``.
     """
     if value is None:
@@ -172,4 +177,4 @@ def grade(
         status = "optimal" if not violated else "violated" if ignores_inequalities else "relaxed"
     weights = None if hierarchy.weights is None else hierarchy.weights.copy()
     starts = hierarchy.starts.copy()
-    return Answer(x, status, iterations, time, residual, reason, side, starts, ranks, weights, allowed, pulls)
+    return Answer(x, status, iterations, time, residual, reason, side, yielding, starts, ranks, weights, allowed, pulls)

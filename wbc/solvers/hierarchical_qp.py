@@ -56,7 +56,8 @@ class HierarchicalQP(Solver):
             compiled: whether the compiled kernel is used; None: where it was built.
             soften: in a controller, a level asks less of a direction of which less than this share of its rows' size is
                 left, continuously: near a singularity it would take huge accelerations from all that is below. 0: every
-                level is held exactly, whatever it takes. Levels handed over to `solve` are always held exactly.
+                level is held exactly, whatever it takes. Levels handed over to `solve` are always held exactly, unless
+                they are a `Hierarchy` that says `yields_from`.
 
         Raises:
             WbcError: an argument can't be used; `compiled` is True and there is no kernel.
@@ -107,7 +108,10 @@ class HierarchicalQP(Solver):
         if not self.warm_start:
             engine.forget()
         spent = perf_counter() - began
-        found = engine.solve(Request(A, lower, upper, norms, min(self.deadline, seconds) - spent))
+        seconds = min(self.deadline, seconds) - spent
+        found = engine.solve(
+            Request(A, lower, upper, norms, seconds, self.soften, hierarchy.yields_from, hierarchy.scales)
+        )
         if found.status == UNSOUND:
             return _unsound(hierarchy, found, began)
         if norms is None or hierarchy.weights is not None:
@@ -124,6 +128,7 @@ class HierarchicalQP(Solver):
             value=found.value if hierarchy.weights is None else None,
             size=norms * (1.0 + float(found.x.dot(found.x)) ** 0.5),
             candidates=np.flatnonzero(found.side).tolist(),
+            yielding=found.yielding,
         )
 
     def _is_compiled(self) -> bool:

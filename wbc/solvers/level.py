@@ -60,11 +60,15 @@ class Hierarchy:
         weights: weights of the squared residuals, shape (M,); None for ones.
         norms: the sizes of the rows before anything was eliminated from them, shape (M,): ranks are judged by these.
             None: the norms of the rows of A.
+        yields_from: the first level that may ask less of a direction that it is about to lose, where the solver does
+            that. None: none may, every level is held exactly.
+        scales: the size by which a solver measures what is left of a row, with its weight, shape (M,). None: that of
+            its level.
         starts: first row of each level, and M at the end.
         names: names of the levels, for messages.
     """
 
-    __slots__ = ("A", "lower", "names", "norms", "starts", "upper", "weights")
+    __slots__ = ("A", "lower", "names", "norms", "scales", "starts", "upper", "weights", "yields_from")
 
     def __init__(self, sizes: Sequence[int], unknowns: int, names: Sequence[str] | None = None) -> None:
         """Lay out empty rows: every row is 0 and unbounded.
@@ -81,6 +85,8 @@ class Hierarchy:
         self.upper: Array = np.full(rows, np.inf)
         self.weights: Array | None = None
         self.norms: Array | None = None
+        self.yields_from: int | None = None
+        self.scales: Array | None = None
         self.names: list[str] = list(names) if names is not None else [""] * len(sizes)
 
     @staticmethod
@@ -132,7 +138,7 @@ class Hierarchy:
         laid.lower = np.concatenate([block[1] for block in blocks])
         laid.upper = np.concatenate([block[2] for block in blocks])
         laid.names = names
-        laid.weights = laid.norms = None
+        laid.weights = laid.norms = laid.yields_from = laid.scales = None
         if any(block[3] is not None for block in blocks):
             laid.weights = np.concatenate([np.ones(len(b[0])) if b[3] is None else b[3] for b in blocks])
         return laid

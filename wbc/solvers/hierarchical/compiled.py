@@ -7,7 +7,7 @@ from types import ModuleType
 import numpy as np
 
 from wbc.solvers.answer import Sides
-from wbc.solvers.hierarchical.engine import STOPPED, Found, Request
+from wbc.solvers.hierarchical.engine import STOPPED, UNSOUND, Found, Request
 
 
 class Compiled:
@@ -24,15 +24,19 @@ class Compiled:
         x, value = np.empty(request.A.shape[1]), np.empty(self._rows)
         side: Sides = np.empty(self._rows, dtype=np.int8)
         ranks = np.empty(self._levels)
-        status, steps, _, _ = self._plan.solve(
-            request.A, request.lower, request.upper, request.norms, request.seconds, x, value, side, ranks
-        )
+        softens = request.yields_from is not None
+        self._plan.soften(request.soften if softens else 0.0, request.yields_from or 0)
+        problem = request.A, request.lower, request.upper, request.norms, request.scales if softens else None
+        status, steps, _, _ = self._plan.solve(*problem, request.seconds, x, value, side, ranks)
+        yielding = list(self._plan.softened()) if status != UNSOUND else []
+        if yielding:  # the kernel's rows are without what yields
+            value = request.A.dot(x)
         pulling: list[int] = []
         lines = None
         if status < STOPPED and side.any():
             lines = np.empty((self._levels + 1, self._rows))
             pulling = list(self._plan.multipliers(lines.reshape(-1)))
-        return Found(status, x, value, side, ranks.astype(int).tolist(), steps, pulling, lines)
+        return Found(status, x, value, side, ranks.astype(int).tolist(), steps, pulling, lines, yielding)
 
     def forget(self) -> None:
         """Forget the last active set."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Protocol
+from dataclasses import dataclass, field
+from typing import Protocol, TypeAlias
 
 from wbc.arrays import Array
 from wbc.solvers.answer import Sides
@@ -11,6 +11,9 @@ from wbc.solvers.answer import Sides
 OPTIMAL, RELAXED, STOPPED, UNSOUND = range(4)
 """The first two: an optimum. Then: stopped by the bound on steps or time, or by a cycle that nothing broke; a number
 that is not finite."""
+
+Yielding: TypeAlias = "list[tuple[int, int, float]]"
+"""The directions that levels are about to lose, and ask less of: level, row that has most of it, how much is left."""
 
 
 @dataclass(slots=True, eq=False)
@@ -23,6 +26,9 @@ class Request:
         upper: shape (M,).
         norms: the sizes of the rows by which ranks are judged, shape (M,); None: their norms.
         seconds: how long it may take.
+        soften: the share of their size below which directions yield.
+        yields_from: the first level in which they do; None: all are held exactly.
+        scales: the sizes by which that share is measured, shape (M,); None: the root mean square of a level's `norms`.
     """
 
     A: Array
@@ -30,6 +36,9 @@ class Request:
     upper: Array
     norms: Array | None
     seconds: float
+    soften: float = 0.0
+    yields_from: int | None = None
+    scales: Array | None = None
 
 
 @dataclass(slots=True, eq=False)
@@ -44,7 +53,9 @@ class Found:
         ranks: how many directions each level fixes.
         steps: inner steps.
         pulling: the levels that have a residual, lowest priority first.
-        multipliers: a line for each of these (or more lines), shape (q, M); None where there are none.
+        multipliers: a line for each of these (or more lines), shape (q, M); None where there are none. Where directions
+            yield they are of rows without them.
+        yielding: these directions.
     """
 
     status: int
@@ -55,6 +66,7 @@ class Found:
     steps: int
     pulling: list[int]
     multipliers: Array | None
+    yielding: Yielding = field(default_factory=list)
 
 
 class Engine(Protocol):

@@ -17,7 +17,7 @@ from scipy.linalg import lapack
 
 from wbc.arrays import Array, IntArray
 from wbc.solvers.answer import Sides
-from wbc.solvers.hierarchical.working_set import Rows
+from wbc.solvers.hierarchical.rows import Rows
 
 _RATIO = 1e-4
 """Of the weights of one level and the one above."""

@@ -7,6 +7,7 @@ the search from a guess of the active set. The kernel (`kernel/search.c`) takes 
 
 from __future__ import annotations
 
+from itertools import pairwise
 from time import perf_counter
 
 import numpy as np
@@ -16,8 +17,10 @@ from wbc.solvers.answer import Sides
 from wbc.solvers.hierarchical.engine import Found, Request
 from wbc.solvers.hierarchical.guess import Guess
 from wbc.solvers.hierarchical.multipliers import is_accurate
+from wbc.solvers.hierarchical.rows import Rows
 from wbc.solvers.hierarchical.search import Outcome, Search
-from wbc.solvers.hierarchical.working_set import Rows, WorkingSet
+from wbc.solvers.hierarchical.soften import Soft, soften
+from wbc.solvers.hierarchical.working_set import WorkingSet
 
 _OFTEN = 0.3
 """How often the last set must have been right lately for an inner step to be spent on it."""
@@ -47,7 +50,9 @@ class Reference:
         rows = Rows(A, request.lower, request.upper, norms, self._starts, self._tolerance)
         if not _is_sound(rows):
             return self._unsound(rows)
-        search = Search(WorkingSet(rows), deadline)
+        whole = rows
+        rows, soft = _softened(rows, request)
+        search = Search(WorkingSet(rows, soft), deadline)
         before = self._start_from(rows)
         outcome = self._solve(search, before)
         if outcome is Outcome.UNSOUND:
@@ -59,9 +64,12 @@ class Reference:
         if outcome is Outcome.STOPPED:
             x, multipliers = keep_first_levels(rows, x), None
             value = rows.A.dot(x)
+        if soft is not None:
+            value = whole.A.dot(x)
         levels, lines = ([], None) if multipliers is None else (multipliers.levels, multipliers.lines)
+        yielding = [] if soft is None else soft.yielding()
         status = 0 if outcome is Outcome.OPTIMAL else 2
-        return Found(status, x, value, working.side, working.ranks, working.steps, levels, lines)
+        return Found(status, x, value, working.side, working.ranks, working.steps, levels, lines, yielding)
 
     def _start_from(self, rows: Rows) -> Sides:
         """The last active set: without rows that are equalities now, or have lost their bound."""
@@ -96,6 +104,17 @@ class Reference:
         m, n = rows.A.shape
         side: Sides = np.zeros(m, dtype=np.int8)
         return Found(3, np.zeros(n), np.zeros(m), side, [0] * (len(rows.starts) - 1), 0, [], None)
+
+
+def _softened(rows: Rows, request: Request) -> tuple[Rows, Soft | None]:
+    """The rows without the directions that yield, and these."""
+    if request.yields_from is None or not request.soften > 0.0:
+        return rows, None
+    scales = request.scales
+    if scales is None:
+        squares = [rows.norms[start:stop] ** 2 for start, stop in pairwise(rows.starts)]
+        scales = np.concatenate([np.full(len(part), np.sqrt(part.mean()) if len(part) else 0.0) for part in squares])
+    return soften(rows, scales, request.yields_from, request.soften)
 
 
 def _is_sound(rows: Rows) -> bool:

@@ -2,46 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from wbc.arrays import Array, IntArray, MaskArray
 from wbc.solvers.answer import Sides
 from wbc.solvers.elimination import Factor, eliminate
-
-
-@dataclass(frozen=True, eq=False)
-class Rows:
-    """The rows of a hierarchy: what is solved.
-
-    Attributes:
-        A: rows of all levels, shape (M, n).
-        lower: shape (M,).
-        upper: shape (M,).
-        norms: the size of each row, before anything was eliminated from it: ranks are judged by it. Shape (M,).
-        starts: first row of each level, and M at the end.
-        tolerance: see `elimination.RANK_TOLERANCE`.
-    """
-
-    A: Array
-    lower: Array
-    upper: Array
-    norms: Array
-    starts: list[int]
-    tolerance: float
-
-    def first(self, levels: int) -> Rows:
-        """The first levels alone."""
-        stop = self.starts[levels]
-        starts = self.starts[: levels + 1]
-        return Rows(self.A[:stop], self.lower[:stop], self.upper[:stop], self.norms[:stop], starts, self.tolerance)
-
-    def seen_from(self, x: Array) -> Rows:
-        """The same rows in the distance from x."""
-        value = self.A.dot(x)
-        lower, upper = self.lower - value, self.upper - value
-        return Rows(self.A, lower, upper, self.norms, self.starts, self.tolerance)
+from wbc.solvers.hierarchical.rows import Rows
+from wbc.solvers.hierarchical.soften import Soft
 
 
 class WorkingSet:
@@ -51,6 +18,7 @@ class WorkingSet:
 
     Attributes:
         rows: the problem.
+        soft: the directions that levels are about to lose; None where there are none.
         equal: which rows are equalities.
         level_of: the level of each row.
         side: what each inequality row is held at: -1 `lower`, +1 `upper`, 0 not held.
@@ -60,14 +28,16 @@ class WorkingSet:
         slack: by how much bounds are widened, while a cycle is broken.
         factors: of each level; None where it has no row in the set or nothing was free.
         left: what each level can't meet, in the coordinates of its factor.
+        moved: by how much soft rows move each level's rows; None where they don't.
+        pulls: what soft rows pull with, by level, and at last for the implicit one.
         x, value: the solution of the set, and A x.
         length: |x|.
         size: |row| (1 + |x|).
         steps: how often it was solved.
     """
 
-    def __init__(self, rows: Rows) -> None:
-        self.rows = rows
+    def __init__(self, rows: Rows, soft: Soft | None = None) -> None:
+        self.rows, self.soft = rows, soft
         p, (m, n) = len(rows.starts) - 1, rows.A.shape
         self.equal: MaskArray = rows.lower == rows.upper
         self.level_of: IntArray = np.repeat(np.arange(p), np.diff(rows.starts))
@@ -82,6 +52,8 @@ class WorkingSet:
         self.low[self.equal], self.high[self.equal] = -np.inf, np.inf
         self.factors: list[Factor | None] = [None] * p
         self.left: list[Array] = [np.zeros(0)] * p
+        self.moved: list[Array | None] = [None] * p
+        self.pulls: list[Array | None] = [None] * (p + 1)
         self.before: list[tuple[Array, Array]] = [(np.zeros(n), np.eye(n, order="F"))]
         self.x, self.value = np.zeros(n), np.zeros(m)
         self.size, self.length = rows.norms, 0.0
@@ -130,7 +102,7 @@ class WorkingSet:
         x, Z = self.before[start]
         del self.before[start + 1 :]
         for level in range(start, len(rows.starts) - 1):
-            self.factors[level] = None
+            self.factors[level] = self.moved[level] = self.pulls[level] = None
             at = self.members(level)
             if len(at) and Z.shape[1]:
                 A = rows.A[at]
@@ -139,7 +111,14 @@ class WorkingSet:
                 w, self.left[level] = factor.split(self.target[at] - A.dot(x))
                 if factor.rank:
                     x, Z = x + factor.Y.dot(w), factor.Z
+                    if self.soft is not None and self.soft.down_to(level):
+                        C = A.dot(factor.Y)
+                        step, self.pulls[level] = self.soft.move(level, C, factor.Y, Z, x)
+                        x, self.moved[level] = x + factor.Y.dot(step), C.dot(step)
             self.before.append((x, Z))
+        self.pulls[-1] = None
+        if self.soft is not None and Z.shape[1]:
+            x, self.pulls[-1] = self.soft.finish(x, Z)
         self.x, self.value = x, rows.A.dot(x)
         self.length = float(x.dot(x)) ** 0.5
         self.size = rows.norms * (1.0 + self.length)

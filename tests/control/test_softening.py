@@ -1,0 +1,177 @@
+"""Near a singularity a level asks less of what it is about to lose: the same in the kernel and in the reference."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+import tasks
+import wbc
+from tests.control.scenes import contacts, controller
+from wbc.arrays import Array
+from wbc.compiled import kernel
+from wbc.solvers import HierarchicalQP, Solver, WeightedQP
+
+compiled = pytest.mark.skipif(kernel is None, reason="the kernel is not built")
+pytestmark = pytest.mark.filterwarnings("ignore:no task bounds the forces")
+
+STRAIGHT = ("knee", "hip_pitch", "ankle_pitch", "HFE", "KFE")
+"""What joints are called that are zero where a leg is straight."""
+
+
+class Levels(HierarchicalQP):
+    """The same solver, but one that must be handed levels."""
+
+    def plan_levels(self, count: int) -> None:
+        return None
+
+
+def scene(name: str, solver: Solver | str, limits: float = 1.0, target: object = None) -> wbc.Controller:
+    """Legs that carry a base, or an arm that holds a tool; a posture, and least torque."""
+    robot = wbc.load(name, "pinocchio")
+    bounds = tasks.TorqueLimits(scale=limits)
+    posture = tasks.JointAcceleration(gains=wbc.Gains(1.5)) / tasks.TorqueMinimization()
+    if name == "arm":
+        goal = tasks.EndEffectorAcceleration("tool", gains=wbc.Gains(2.0))
+        return controller(robot, wbc.Stack(tasks.EquationOfMotion() / bounds / goal / posture), solver)
+    goal = tasks.EndEffectorAcceleration("base", target, gains=wbc.Gains(3.0))  # type: ignore[arg-type]
+    above = tasks.EquationOfMotion() / (bounds + tasks.FrictionCones()) / tasks.ContactMotion()
+    return controller(robot, wbc.Stack(above / goal / posture, contacts=contacts(robot)), solver)
+
+
+def bent(robot: wbc.Dynamics, share: float) -> Array:
+    """The nominal pose with its legs, or the arm, bent by a share of what they are."""
+    q = np.array(robot.model.nominal)
+    legs = [robot.model.q_index[joint] for joint in robot.joint_names if any(word in joint for word in STRAIGHT)]
+    q[legs if legs else slice(None)] *= share
+    return q
+
+
+def sweep(ours: wbc.Controller, shares: Array, speed: float = 0.0) -> list[wbc.Solution]:
+    v = speed * np.random.default_rng(0).normal(size=ours.robot.nv)
+    return [ours.step(bent(ours.robot, share), v, 1e-3 * k) for k, share in enumerate(shares)]
+
+
+def jump(name: str, ticks: list[wbc.Solution]) -> float:
+    """The largest change of torque from tick to tick, as a share of the range."""
+    change = np.diff([tick.torque for tick in ticks], axis=0)
+    return float(np.abs(change / wbc.load(name, "pinocchio").limits.effort).max())
+
+
+@compiled
+@pytest.mark.parametrize("speed", [0.0, 0.1])
+@pytest.mark.parametrize(
+    ("name", "limits"),
+    [("quadruped", 1.0), ("quadruped", 0.07), ("humanoid", 1.0), ("humanoid", 0.07), ("arm", 1.0), ("arm", 0.3)],
+)
+def test_the_reference_yields_as_the_kernel_does(name: str, limits: float, speed: float) -> None:
+    """Both from a guess in each tick: with limits that bind, where a search ends may depend on where it began."""
+    shares = np.concatenate([np.linspace(0.5, 1e-3, 40), np.geomspace(1e-3, 1e-7, 8), -np.geomspace(1e-7, 1e-3, 8)])
+    solvers = [HierarchicalQP(warm_start=False), HierarchicalQP(warm_start=False, compiled=False)]
+    solvers.append(Levels(warm_start=False))
+    first, *others = [sweep(scene(name, solver, limits), shares, speed) for solver in solvers]
+    assert sum(bool(tick.yielding) for tick in first) > 15
+    for other in others:
+        for share, one, two in zip(shares, first, other, strict=True):
+            for a, b in ((one.torque, two.torque), (one.acceleration, two.acceleration)):
+                assert np.abs(a - b).max() <= 1e-7 * (1.0 + np.abs(a).max()), share
+            assert len(one.yielding) == len(two.yielding)
+            left = [[sigma for _, _, sigma in tick.yielding] for tick in (one, two)]
+            assert np.allclose(*left, rtol=1e-6, atol=1e-12)
+
+
+@pytest.mark.parametrize("which", [pytest.param(True, marks=compiled), False])
+@pytest.mark.parametrize("name", ["quadruped", "humanoid"])
+def test_searches_end_where_limits_and_soft_rows_meet(name: str, which: bool) -> None:
+    for limits in (1.0, 0.07):
+        ticks = sweep(scene(name, HierarchicalQP(compiled=which), limits), np.linspace(0.5, 1e-3, 60), 0.1)
+        assert not any(tick.interrupted for tick in ticks)
+
+
+@compiled
+def test_the_reference_names_the_same_rows() -> None:
+    shares = np.linspace(0.4, 0.01, 40)
+    one, two = (sweep(scene("humanoid", HierarchicalQP(compiled=which)), shares) for which in (True, False))
+    for a, b in zip(one, two, strict=True):
+        assert [line[:2] for line in a.yielding] == [line[:2] for line in b.yielding]
+
+
+@pytest.mark.parametrize("which", [pytest.param(True, marks=compiled), False])
+@pytest.mark.parametrize("name", ["quadruped", "humanoid"])
+def test_torques_do_not_jump_where_legs_pass_through_straight(name: str, which: bool) -> None:
+    shares = np.concatenate([np.linspace(0.3, 1e-3, 300), np.geomspace(1e-3, 1e-7, 30), -np.geomspace(1e-7, 1e-3, 30)])
+    assert jump(name, sweep(scene(name, HierarchicalQP(compiled=which)), shares)) < 1e-3
+    assert jump(name, sweep(scene(name, HierarchicalQP(compiled=which, soften=0.0)), shares)) > 0.01
+
+
+@pytest.mark.parametrize("which", [pytest.param(True, marks=compiled), False])
+@pytest.mark.parametrize("name", ["quadruped", "humanoid"])
+def test_away_from_singularities_levels_are_held_exactly(name: str, which: bool) -> None:
+    nominal = wbc.load(name, "pinocchio")
+    knees = [nominal.model.q_index[joint] for joint in nominal.joint_names if "knee" in joint or "KFE" in joint]
+    least = 0.35 / np.abs(nominal.model.nominal[knees]).min()
+    shares = np.linspace(1.3, least, 12)
+    for speed in (0.0, 0.1):
+        soft = sweep(scene(name, HierarchicalQP(compiled=which)), shares, speed)
+        strict = sweep(scene(name, HierarchicalQP(compiled=which, soften=0.0)), shares, speed)
+        for one, two in zip(soft, strict, strict=True):
+            assert not one.yielding
+            assert np.allclose(one.torque, two.torque, rtol=1e-9, atol=1e-9 * np.abs(two.torque).max())
+
+
+@pytest.mark.parametrize("which", [pytest.param(True, marks=compiled), False])
+def test_what_yields_is_named(which: bool) -> None:
+    near = sweep(scene("humanoid", HierarchicalQP(compiled=which)), np.array([0.5, 0.1]))[-1]
+    assert [(task, row) for task, row, _ in near.yielding] == [("base", "z of base")]
+    left = near.yielding[0][2]
+    assert 0.0 < left < 0.02
+    assert f"near a singularity: base asks less of z of base, of which {left:.1%} is left" in near.explain()
+    for solver in (HierarchicalQP(compiled=which, soften=0.0), WeightedQP(compiled=which)):
+        strict = sweep(scene("humanoid", solver), np.array([0.5, 0.1]))[-1]
+        assert not strict.yielding and "singularity" not in strict.explain()
+
+
+@pytest.mark.parametrize("which", [pytest.param(True, marks=compiled), False])
+def test_levels_that_are_handed_over_are_held_exactly(which: bool) -> None:
+    weak = np.array([[1.0, 1e-3, 0.0]]), np.ones(1), np.ones(1)
+    fixed = np.array([[1.0, 0.0, 0.0]]), np.zeros(1), np.zeros(1)
+    answer = HierarchicalQP(compiled=which).solve([fixed, weak])
+    assert np.allclose(answer.x, [0.0, 1e3, 0.0]) and not answer.yielding
+    hierarchy = wbc.solvers.Hierarchy.of([fixed, weak])
+    hierarchy.yields_from = 1
+    answer = HierarchicalQP(compiled=which).solve(hierarchy)
+    assert 0.0 < answer.x[1] < 100.0 and answer.yielding == [(1, 1, pytest.approx(1e-3, rel=1e-3))]
+    assert answer.residual[1] == pytest.approx(1e-3 * answer.x[1] - 1.0)
+    assert np.allclose(HierarchicalQP(compiled=which, soften=0.0).solve(hierarchy).x, [0.0, 1e3, 0.0])
+
+
+def test_a_humanoid_goes_to_straight_knees_and_back() -> None:
+    pytest.importorskip("mujoco")
+    robot = wbc.load("humanoid", "pinocchio")
+    robot.update(np.array(robot.model.nominal))
+    ground, q = robot.pose("left_foot")[2, 3], bent(robot, 0.5)
+    robot.update(q)
+    q[2] += ground - robot.pose("left_foot")[2, 3]
+    robot.update(q)
+    pose = np.array(robot.pose("base"))
+
+    def target(t: float) -> Array:
+        """Beyond straight knees, and back."""
+        moved = pose.copy()
+        moved[2, 3] += 0.04 * 0.5 * (1.0 - math.cos(2.0 * math.pi * min(t / 2.9, 1.0)))
+        return moved
+
+    ours, plant = scene("humanoid", "hierarchical-qp", target=target), wbc.MujocoSimulator(robot)
+    plant.reset(q)
+    ticks, height = [], []
+    for k in range(3000):
+        q, v = plant.state
+        ticks.append(ours.step(q, v, 1e-3 * k))
+        height.append(q[2])
+        plant.apply(ticks[-1].torque)
+        plant.step()
+    assert sum(bool(tick.yielding) for tick in ticks) > 1000
+    assert min(height) > 0.9 * height[0] and max(height) > height[0] + 0.005 and abs(height[-1] - height[0]) < 1e-3
+    assert jump("humanoid", ticks) < 0.02

@@ -1,0 +1,212 @@
+"""Directions that a level is about to lose: it asks less of them, continuously.
+
+Near a singularity the rows of a level have a tiny singular value in what the levels above leave free: held exactly,
+they take huge accelerations from all that is below; dropped, they jump. Here such a direction leaves the level's rows
+and becomes a row of its own, soft for every level below: level j then finds least
+
+    |A_j x - b_j|² + n_j² |(g x - c) / λ|²,
+
+with g, c the direction's part of its level, relative to the size of the task's rows, n_j the size of level j's rows,
+and λ = _MOST (1 - (σ / share)²) for a singular value σ below `share`. So it is held as ever where σ reaches `share`,
+yields to what is below as σ falls, and is free where it is lost; and the last, implicit level makes damped least
+squares of it. Only the rows A_j x are passed down as fixed: what is soft stays free.
+
+Directions are found once a solve and from the equations alone. The kernel does the same (`kernel/solver/soften.c`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.linalg import cho_solve, lapack
+
+from wbc.arrays import Array, IntArray
+from wbc.solvers.elimination import Factor, eliminate
+from wbc.solvers.hierarchical.engine import Yielding
+from wbc.solvers.hierarchical.rows import Rows
+
+_MOST = 0.03
+"""λ where a direction is lost."""
+
+_REFUGE = 1e-13
+"""Weight of the way that a soft row goes in directions that a level does not care for: next to none."""
+
+_ROUNDED = 1e-13
+"""Of a refuge: so much more, and N is positive definite by rounding too."""
+
+_AT_MOST, _OF_A_LEVEL = 12, 8
+"""So many directions are softened, the first ones; and of one level, the weakest ones."""
+
+
+@dataclass(slots=True, eq=False)
+class Soft:
+    """The directions that levels are about to lose, as soft rows ``g x = c``; those of the first levels first.
+
+    Attributes:
+        share: the singular value below which a direction is soft.
+        G: g of each, shape (q, n).
+        bound: c of each, shape (q,).
+        level: whose direction it is, shape (q,).
+        row: the row that has most of it, shape (q,).
+        sigma: its singular value, shape (q,).
+        length: the size of each g before anything was eliminated, shape (q,).
+        sizes: n of each level, and 1 for the implicit one.
+    """
+
+    share: float
+    G: Array
+    bound: Array
+    level: IntArray
+    row: IntArray
+    sigma: Array
+    length: Array
+    sizes: list[float]
+
+    def yielding(self) -> Yielding:
+        """Level, row, and what is left of each."""
+        return [(int(k), int(row), float(s)) for k, row, s in zip(self.level, self.row, self.sigma, strict=True)]
+
+    def down_to(self, level: int) -> int:
+        """How many count for a level: its own and those of the levels above."""
+        return int(np.searchsorted(self.level, level, side="right"))
+
+    def _weights(self, level: int, Z: Array) -> Array:
+        """N of ``(G x - c)ᵀ N⁻¹ (G x - c)``: what the rows weigh at a level that leaves Z free to serve them.
+
+        In its own level a direction counts like a row of it, but less as it is lost: where limits leave the level too
+        little for all its rows, it must not fall behind the others at once.
+        """
+        q = self.down_to(level)
+        sigma = self.sigma[:q]
+        decay = _MOST * (1.0 - (sigma / self.share) ** 2)
+        own = np.where(self.level[:q] == level, self.share / sigma, decay)
+        refuge = _REFUGE if level < len(self.sizes) - 1 else 1.0
+        shared = self.G[:q].dot(Z)
+        found: Array = shared.dot(shared.T) / refuge
+        found.flat[:: q + 1] *= 1.0 + _ROUNDED
+        found.flat[:: q + 1] += own**2
+        return found
+
+    def move(self, level: int, C: Array, Y: Array, Z: Array, x: Array) -> tuple[Array, Array]:
+        """Least squares of a level's rows and the soft ones.
+
+        Args:
+            level: which.
+            C: its rows in Y, shape (m, rank).
+            Y: what it fixes, shape (n, rank).
+            Z: what it leaves free, shape (n, free).
+            x: the solution of its rows alone.
+
+        Returns:
+            What soft rows move along Y, shape (rank,), and what each then pulls with, shape (q,).
+        """
+        G, n = self.G[: self.down_to(level)], self.sizes[level]
+        off = self.bound[: len(G)] - G.dot(x)
+        L = lapack.dpotrf(self._weights(level, Z), lower=1)[0]
+        scaled = lapack.dtrtrs(L, np.column_stack([G.dot(Y), off]), lower=1)[0] * n
+        Q, R = np.linalg.qr(np.vstack([C, scaled[:, :-1]]))
+        step: Array = lapack.dtrtrs(R, Q.T.dot(np.concatenate([np.zeros(len(C)), scaled[:, -1]])))[0]
+        pull: Array = n * n * cho_solve((L, True), G.dot(Y.dot(step)) - off)
+        return step, pull
+
+    def finish(self, x: Array, Z: Array) -> tuple[Array, Array]:
+        """Damped least squares in what is free at the end: x, and what each soft row pulls with."""
+        pull: Array = np.linalg.solve(self._weights(len(self.sizes) - 1, Z), self.G.dot(x) - self.bound)
+        return x - Z.dot(Z.T.dot(self.G.T.dot(pull))), pull
+
+
+def soften(rows: Rows, scales: Array, first: int, share: float) -> tuple[Rows, Soft | None]:
+    """Take the weak directions out of the equalities.
+
+    Args:
+        rows: the hierarchy.
+        scales: the size that each row is measured by, shape (M,).
+        first: the first level that may yield.
+        share: a direction whose singular value is below this is weak.
+
+    Returns:
+        The rows without them, and the soft rows; None where there are none.
+    """
+    equal = rows.lower == rows.upper
+    Z = np.eye(rows.A.shape[1], order="F")
+    found: list[_Weak] = []
+    for level, (start, stop) in enumerate(zip(rows.starts, rows.starts[1:], strict=False)):
+        at = np.flatnonzero(equal[start:stop]) + start
+        if not len(at) or not Z.shape[1]:
+            continue
+        factor = _factor(rows, at, Z)
+        if level >= first and factor.rank:
+            weak = _weak_of(rows, at, factor, scales, level, share)[: _AT_MOST - len(found)]
+            if weak:
+                rows = _without(rows, at, weak, scales)
+                found += weak
+                factor = _factor(rows, at, Z)
+        Z = factor.Z
+    if not found:
+        return rows, None
+    sizes = [_size(scales[start:stop]) for start, stop in zip(rows.starts, rows.starts[1:], strict=False)]
+    return rows, Soft(
+        share,
+        np.array([one.g for one in found]),
+        np.array([one.c for one in found]),
+        np.array([one.level for one in found]),
+        np.array([one.row for one in found]),
+        np.array([one.sigma for one in found]),
+        np.array([one.length for one in found]),
+        [*sizes, 1.0],
+    )
+
+
+@dataclass(slots=True, eq=False)
+class _Weak:
+    """A weak direction: its part u of each row, and the row that it makes."""
+
+    level: int
+    row: int
+    sigma: float
+    u: Array
+    g: Array
+    c: float
+    length: float
+
+
+def _factor(rows: Rows, at: IntArray, Z: Array) -> Factor:
+    return eliminate(rows.A[at], Z, rows.norms[at], rows.tolerance, Z.shape[1] == len(Z))
+
+
+def _size(scales: Array) -> float:
+    sized = scales[scales > 0.0]
+    return float(np.sqrt(np.mean(sized**2))) if len(sized) else 0.0
+
+
+def _inverse(scales: Array) -> Array:
+    found = np.zeros(len(scales))
+    np.divide(1.0, scales, out=found, where=scales > 0.0)
+    return found
+
+
+def _weak_of(rows: Rows, at: IntArray, factor: Factor, scales: Array, level: int, share: float) -> list[_Weak]:
+    """The weak directions of a level's rows, each over the size of its task's rows; the weakest first."""
+    inverse = _inverse(scales[at])
+    U, sigma, _ = np.linalg.svd(rows.A[at].dot(factor.Y) * inverse[:, None], full_matrices=False)
+    found = []
+    for i in reversed(np.flatnonzero(sigma < share * (1.0 - 1e-9)).tolist()):
+        u, part = U[:, i], U[:, i] * inverse
+        length = float(np.linalg.norm(part * rows.norms[at]))
+        row = int(at[np.abs(u).argmax()])
+        c = float(part.dot(rows.lower[at]))
+        found.append(_Weak(level, row, float(sigma[i]), u, part.dot(rows.A[at]), c, length))
+    return found[:_OF_A_LEVEL]
+
+
+def _without(rows: Rows, at: IntArray, weak: list[_Weak], scales: Array) -> Rows:
+    """The rows without their weak directions."""
+    A, lower, upper, norms = rows.A.copy(), rows.lower.copy(), rows.upper.copy(), rows.norms.copy()
+    for one in weak:
+        part = one.u * scales[at]
+        A[at] -= np.outer(part, one.g)
+        lower[at] -= part * one.c
+    upper[at] = lower[at]
+    norms[at] = np.maximum(norms[at], scales[at])  # rounding of its size is left of a small one
+    return replace(rows, A=A, lower=lower, upper=upper, norms=norms)
