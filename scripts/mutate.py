@@ -39,7 +39,7 @@ TESTS = {
     "wbc/contacts": ("tests/contacts", "tests/control", "tests/tasks"),
     "tasks": ("tests/tasks", "tests/control", "tests/kinematics/test_differential.py", "tests/simulation/test_trot.py"),
 }
-"""The tests that look at a folder."""
+"""The tests that look at a folder, the nearest first."""
 
 COMPARISONS = {
     ast.Lt: (ast.LtE, ast.Gt),
@@ -166,25 +166,19 @@ def folder_of(path: str) -> str:
 
 
 def tests_for(path: str, seconds: Mapping[str, float] | None = None) -> list[str]:
-    """The test files for a file: the one of its name, those that name its module, the rest; the quick ones first.
+    """The test files for a file: of its name, those that name its module, the nearest; quick before slow.
 
     Args:
         path: of the file, from the root.
         seconds: that a test file takes, by its path; none where that is not known.
     """
-    seconds = seconds or {}
-    found: list[str] = []
-    for name in TESTS[folder_of(path)]:
-        files = sorted((ROOT / name).glob("test_*.py")) if (ROOT / name).is_dir() else [ROOT / name]
-        found += [file.relative_to(ROOT).as_posix() for file in files]
+    found: dict[str, int] = {}  # how far it is
     module = re.compile(rf"\b{re.escape(path.removesuffix('.py').replace('/', '.'))}\b")
-
-    def distance(name: str) -> tuple[int, float]:
-        if Path(name).stem.startswith(f"test_{Path(path).stem}"):
-            return 0, seconds.get(name, 0.0)
-        return (1 if module.search((ROOT / name).read_text(encoding="utf-8")) else 2), seconds.get(name, 0.0)
-
-    return sorted(found, key=distance)
+    for far, place in enumerate(TESTS[folder_of(path)], 2):
+        for file in sorted((ROOT / place).glob("test_*.py")) if (ROOT / place).is_dir() else [ROOT / place]:
+            own, text = file.stem.startswith(f"test_{Path(path).stem}"), file.read_text(encoding="utf-8")
+            found[file.relative_to(ROOT).as_posix()] = 0 if own else 1 if module.search(text) else far
+    return sorted(found, key=lambda name: (found[name], (seconds or {}).get(name, 0.0)))
 
 
 def outcome(tree: Path, tests: list[str], options: list[str], timeout: float) -> str:
@@ -219,7 +213,7 @@ def main() -> int:
     parser.add_argument("--count", type=int, default=60)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--timeout", type=float, default=60.0, help="s for each change")
-    parser.add_argument("--ignore", action="append", default=[], help="a test file that is left out")
+    parser.add_argument("--ignore", action="append", default=[], help="a test file or folder that is left out")
     parser.add_argument("--deselect", action="append", default=[], help="a single test that is left out")
     given = parser.parse_args()
     options = [f"--ignore={name}" for name in given.ignore] + [f"--deselect={name}" for name in given.deselect]
@@ -241,7 +235,9 @@ def main() -> int:
             target, began = tree / mutant.path, time.perf_counter()
             kept = target.read_text(encoding="utf-8")
             target.write_text(mutant.source, encoding="utf-8")
-            came = outcome(tree, tests_for(mutant.path, seconds), options, given.timeout)
+            # pytest does not ignore a file that it is given
+            nearest = [name for name in tests_for(mutant.path, seconds) if not name.startswith(tuple(given.ignore))]
+            came = outcome(tree, nearest, options, given.timeout)
             target.write_text(kept, encoding="utf-8")
             line = kept.splitlines()[mutant.line - 1].strip()
             words = "SURVIVED" if came == "passed" else came

@@ -40,6 +40,26 @@ def test_a_contact_opens_once_its_force_has_gone(robot) -> None:
     assert tick(support, 1.2, robot) == dict.fromkeys(FEET[1:], 500.0) and support.activation("LF_foot") == 0.0
 
 
+@pytest.mark.parametrize("borne", [0.0, -5.0])
+def test_a_contact_that_bears_nothing_may_bear_nothing_while_it_opens(robot, borne: float) -> None:
+    support = Support(wbc.PointContact("LF_foot"))
+    tick(support, 0.0, robot)
+    support.open("LF_foot", duration=0.2)
+    for time in (1.0, 1.1):
+        assert tick(support, time, robot, {"LF_foot": borne}) == {"LF_foot": 0.0}
+
+
+def test_after_a_reset_no_place_is_held_until_the_next_tick(robot) -> None:
+    support = Support([wbc.PointContact(foot) for foot in FEET[:2]])
+    tick(support, 0.0, robot)
+    support.open(FEET[0], duration=0.2)
+    tick(support, 1.0, robot)
+    assert len(support.anchors) == 2
+    support.reset()
+    assert support.anchors == [] and not support.moving
+    assert tick(support, 1.1, robot) == {FEET[1]: np.inf} and len(support.anchors) == 1
+
+
 def test_a_contact_closes_at_once_and_its_force_may_rise_to_the_weight(robot) -> None:
     support = Support([wbc.PointContact(foot) for foot in FEET])
     tick(support, 0.0, robot)

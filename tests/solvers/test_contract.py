@@ -51,6 +51,35 @@ def test_active_rows_and_relaxed_levels_are_named(name):
     np.testing.assert_allclose(answer.residual, [0.5, -0.5], atol=1e-6)
 
 
+def test_levels_hold_down_to_the_first_that_is_violated():
+    levels = [(np.eye(2), -1.0, 1.0), (np.eye(1, 2), 0.5, 0.5), (np.eye(2), [0.5, 3.0], [0.5, 3.0])]
+    answer = make_solver("hierarchical-qp").solve(levels)
+    assert [answer.holds(level) for level in range(3)] == [True, True, False]
+    assert answer.levels[2].violated == (1,)
+
+
+def test_what_nobody_graded_holds_exactly_or_not():
+    answer = Answer(np.zeros(1), "optimal", 0, 0.0, np.array([0.0, 0.5]), _starts=[0, 1, 2], _ranks=[0, 0])
+    assert answer.holds(0) and not answer.holds(1)
+    assert [level.violated for level in answer.levels] == [(), (0,)]
+
+
+def test_a_grade_is_judged_by_inequalities_alone_and_by_the_size_of_their_terms():
+    def status(x, lower, upper, **options):
+        laid = Hierarchy.of([(np.full((1, 1), 1e3), lower, upper)])
+        return grade(laid, np.array([x]), iterations=0, time=0.0, ranks=[0], **options).status
+
+    for options in ({}, {"candidates": [0]}):
+        assert status(2.0, 0.0, 2e3, tolerance=0.0, **options) == "optimal"
+        assert status(2.0, 0.0, 2e3 - 1.9e-6, **options) == "optimal", "1e-9 of 2001"
+        assert status(2.0, 0.0, 2e3 - 2.1e-6, **options) == "relaxed"
+        assert status(-2.0, -2e3 + 2.1e-6, 0.0, **options) == "relaxed"
+        assert status(2.0, 0.0, 0.0, ignores_inequalities=True, **options) == ("violated" if options else "optimal")
+    assert status(2.0, 0.0, 1.0, candidates=[]) == "optimal"
+    assert status(2.0, 0.0, 1.0, ignores_inequalities=True) == "violated"
+    assert status(2.0, 0.0, 1.0, status="failed") == "failed"
+
+
 @pytest.mark.parametrize("name", SOLVERS)
 def test_nothing_handed_over_is_changed_or_kept(name):
     levels = inequalities("infeasible", 4)
