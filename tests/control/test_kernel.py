@@ -191,7 +191,7 @@ def objective(solution: wbc.Solution, ratio: float) -> float:
 
 
 def hierarchical(engine: bool) -> HierarchicalQP:
-    return HierarchicalQP(compiled=engine)
+    return HierarchicalQP(compiled=engine, soften=0.0)  # what yields has tests of its own
 
 
 def weighted(engine: bool) -> WeightedQP:
@@ -241,9 +241,6 @@ def test_many_more_ticks(name: str, scene: Scene, make: Callable[[bool], object]
     assert sum(map(bool, wrong)) <= 4, [found for found in wrong if found]
 
 
-@pytest.mark.xfail(
-    strict=False, reason="a row leaves and enters again without an end, and no cycle is seen: the set is the last"
-)
 @pytest.mark.parametrize(
     ("name", "title", "seed", "count"),
     [("quadruped", "weights", 3, 60), ("humanoid", "on a body", 4, 13), ("talos", "moving fast", 6, 97)],
@@ -260,7 +257,7 @@ def test_one_is_the_kernel_and_the_other_is_not() -> None:
         for engine, kind in ((True, CompiledSolving), (False, LevelSolving)):
             one = controller(robot, stack_of(robot, "quadruped", Scene()), make(engine))
             one.step(q, np.zeros(robot.nv))
-            assert all(type(solving) is kind for _, solving in one._laid.values())
+            assert all(type(solving) is kind for _, solving, _ in one._laid.values())
 
 
 def test_rows_that_are_not_aligned_are_solved_alike() -> None:

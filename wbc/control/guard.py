@@ -42,20 +42,20 @@ class Guard:
     """
 
     def __init__(self, program: Program, equation: MotionEquation, solver: Solver, robot: Dynamics) -> None:
-        self._solver, self._effort = solver, robot.limits.effort
+        self._effort = robot.limits.effort
         self._inverse = 1.0 / np.maximum(self._effort, 1e-300)
         task = ActuatorLimits("actuators")
         rows = task.rows(robot, Tick.of(program.layout))
         entry = Entry(task, task.name, -1, 0)
         self._limits = Part(rows.lower, rows.upper, None, 1.0, None, None, rows.torque, entry)
         self._shifted: dict[Entry, Entry] = {}
-        levels = solver.plan_levels(program.levels)
+        under = solver.under(1)
+        levels = under.plan_levels(program.levels + 1)
         self._solving: Solving
         if levels is None:
-            self._solving = LevelSolving(program, solver, levels=program.levels + 1)
+            self._solving = LevelSolving(program, under, levels=program.levels + 1)
         else:
-            above = [(0, 1.0), *((level + 1, factor) for level, factor in levels)]
-            self._solving = CompiledSolving(program, equation, above, solver)
+            self._solving = CompiledSolving(program, equation, levels, under)
 
     def beyond(self, torque: Array) -> float:
         """How far the worst torque is beyond what its actuator gives, N m or N; 0 where all are within."""

@@ -62,6 +62,14 @@ class Solver(ABC):
     def reset(self) -> None:  # noqa: B027  there is nothing to forget, unless a solver remembers
         """Forget what was remembered from one solve to the next."""
 
+    def under(self, more: int) -> Solver:
+        """Give the solver of the same levels where so many more stand above them, which are not traded.
+
+        Args:
+            more: how many.
+        """
+        return self
+
     def plan_levels(self, count: int) -> list[tuple[int, float]] | None:
         """Tell where each level goes, for a controller that solves in its own compiled tick.
 

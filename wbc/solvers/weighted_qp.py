@@ -48,10 +48,11 @@ class WeightedQP(Solver, trades_priorities=True):
         if not 1.0 <= ratio < np.inf:
             raise WbcError(f"ratio is {ratio!r}, expected a number from 1 up")
         self.ratio = float(ratio)
-        self._exact = HierarchicalQP(max_iterations, deadline, warm_start, rank_tolerance, compiled)
+        self._exact = HierarchicalQP(max_iterations, deadline, warm_start, rank_tolerance, compiled, soften=0.0)
         self.max_iterations, self.deadline = self._exact.max_iterations, deadline
         self.rank_tolerance, self.compiled = self._exact.rank_tolerance, compiled
         self.warm_start = warm_start
+        self._first = 1  # the first level that is traded
         self._weights: tuple[list[int], float, np.ndarray] = ([], 0.0, np.zeros(0))
 
     def reset(self) -> None:
@@ -62,7 +63,16 @@ class WeightedQP(Solver, trades_priorities=True):
         """Level 0, and all others in a second one, see `Solver.plan_levels`."""
         if type(self) is not WeightedQP or self._exact.plan_levels(count) is None:
             return None
-        return [(min(k, 1), self.ratio ** (1.0 - max(k, 1))) for k in range(count)]
+        first = self._first
+        return [(min(k, first), self.ratio ** float(first - max(k, first))) for k in range(count)]
+
+    def under(self, more: int) -> WeightedQP:
+        """See `Solver`."""
+        found = WeightedQP(
+            self.ratio, self.max_iterations, self.deadline, self.warm_start, self.rank_tolerance, self.compiled
+        )
+        found._first = self._first + more
+        return found
 
     def solve(
         self, levels: Hierarchy | Sequence[LevelLike], *, validate: bool = True, seconds: float = np.inf
@@ -86,7 +96,8 @@ class WeightedQP(Solver, trades_priorities=True):
             hierarchy.check()
         found = exact.solve(self._merged(hierarchy), seconds=min(self.deadline, seconds))
         # Which level below the first fixed which direction is not defined: they share one objective.
-        ranks = [found.levels[0].rank] + [0] * (len(hierarchy) - 1)
+        kept = [level.rank for level in found.levels[: self._first]]
+        ranks = (kept + [0] * len(hierarchy))[: len(hierarchy)]
         return grade(
             hierarchy,
             found.x,
@@ -100,16 +111,16 @@ class WeightedQP(Solver, trades_priorities=True):
 
     def _merged(self, hierarchy: Hierarchy) -> Hierarchy:
         """Level 0, and all that is below it as one level with weights."""
-        starts = hierarchy.starts
-        if len(hierarchy) == 1:
+        starts, first = hierarchy.starts, self._first
+        if len(hierarchy) <= first:
             return hierarchy
         if self._weights[:2] != (starts, self.ratio):
-            factors = self.ratio ** np.minimum(1.0 - np.arange(float(len(hierarchy))), 0.0)
+            factors = self.ratio ** np.minimum(float(first) - np.arange(float(len(hierarchy))), 0.0)
             self._weights = starts.copy(), self.ratio, np.repeat(factors, np.diff(starts))
         weights = self._weights[2]
         merged = Hierarchy.__new__(Hierarchy)
         merged.A, merged.lower, merged.upper = hierarchy.A, hierarchy.lower, hierarchy.upper
-        merged.starts, merged.names = [0, starts[1], starts[-1]], ["", ""]
+        merged.starts, merged.names = [*starts[: first + 1], starts[-1]], [""] * (first + 1)
         merged.weights = weights if hierarchy.weights is None else weights * hierarchy.weights
         merged.norms = hierarchy.norms
         merged.yields_from = merged.scales = None  # weights are soft already
