@@ -217,6 +217,10 @@ def main() -> int:
     parser.add_argument("--deselect", action="append", default=[], help="a single test that is left out")
     given = parser.parse_args()
     options = [f"--ignore={name}" for name in given.ignore] + [f"--deselect={name}" for name in given.deselect]
+
+    def wanted(tests: list[str]) -> list[str]:  # pytest does not ignore what it is given by name
+        return [name for name in tests if not name.startswith(tuple(given.ignore))]
+
     places = [ROOT / folder for folder in given.folders]
     paths = [path for place in places for path in (sorted(place.rglob("*.py")) if place.is_dir() else [place])]
     files = [path.relative_to(ROOT).as_posix() for path in paths]
@@ -229,15 +233,13 @@ def main() -> int:
         shutil.copytree(
             ROOT, tree, ignore=shutil.ignore_patterns(".*", "__pycache__", "build", "out"), dirs_exist_ok=True
         )
-        tests = sorted({name for mutant in drawn for name in TESTS[folder_of(mutant.path)]})
+        tests = wanted(sorted({name for mutant in drawn for name in TESTS[folder_of(mutant.path)]}))
         seconds = seconds_of(tree, tests, options, 10 * given.timeout)
         for number, mutant in enumerate(sorted(drawn, key=lambda mutant: (mutant.path, mutant.line)), 1):
             target, began = tree / mutant.path, time.perf_counter()
             kept = target.read_text(encoding="utf-8")
             target.write_text(mutant.source, encoding="utf-8")
-            # pytest does not ignore a file that it is given
-            nearest = [name for name in tests_for(mutant.path, seconds) if not name.startswith(tuple(given.ignore))]
-            came = outcome(tree, nearest, options, given.timeout)
+            came = outcome(tree, wanted(tests_for(mutant.path, seconds)), options, given.timeout)
             target.write_text(kept, encoding="utf-8")
             line = kept.splitlines()[mutant.line - 1].strip()
             words = "SURVIVED" if came == "passed" else came

@@ -107,14 +107,14 @@ def test_twice_the_same_is_the_same(name):
 
 @pytest.mark.parametrize("name", SOLVERS)
 def test_a_hierarchy_laid_out_once_is_taken_as_it_is(name):
-    levels = equalities(11)
+    levels = equalities(12)
     laid = Hierarchy([len(level[0]) for level in levels], levels[0][0].shape[1])
     for k, (A, lower, upper) in enumerate(levels):
         laid.A[laid.rows(k)], laid.lower[laid.rows(k)], laid.upper[laid.rows(k)] = A, lower, upper
     np.testing.assert_array_equal(make_solver(name).solve(laid).x, make_solver(name).solve(levels).x)
     row = laid.starts[-1] - 1
     kept, laid.upper[row] = laid.upper[row], np.nan
-    with pytest.raises(WbcError, match=r"level \d+, row \d+: upper is nan"):
+    with pytest.raises(WbcError, match="level 2, row 14: upper is nan"):
         make_solver(name).solve(laid)
     laid.upper[row] = kept
     laid.A[0, 0] = np.nan

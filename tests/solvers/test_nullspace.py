@@ -78,3 +78,10 @@ def test_violated_inequalities_are_named():
     assert answer.status == "violated"
     assert answer.levels[0].violated == (0,)
     assert NullSpace().solve([levels[0], (np.eye(2), [0.5, 0.5], [0.5, 0.5])]).status == "optimal"
+
+
+def test_equations_are_found_among_inequalities_on_any_level():
+    levels = [(np.eye(1, 3), 5.0, 5.0), (np.eye(3)[1:], [0.0, 2.0], [1.0, 2.0])]
+    answer = NullSpace().solve(levels)
+    np.testing.assert_allclose(answer.x, [5.0, 0.0, 2.0], atol=1e-12)
+    assert [level.rank for level in answer.levels] == [1, 1] and answer.status == "optimal"

@@ -52,6 +52,7 @@ def test_inequalities_are_ignored_aloud():
     ("options", "message"),
     [
         ({"metric": np.diag([1.0, -1.0])}, "least eigenvalue is -1"),
+        ({"metric": np.diag([1e-6, -1e-10])}, "least eigenvalue is -1e-10"),
         ({"metric": np.ones((2, 3))}, r"shape \(2, 3\)"),
         ({"metric": np.ones(2)}, r"metric has shape \(2,\), expected a finite square matrix"),
         ({"metric": np.diag([1.0, np.inf])}, "metric has shape .*, expected a finite square matrix"),
@@ -65,6 +66,11 @@ def test_inequalities_are_ignored_aloud():
 def test_a_metric_that_is_none_is_refused(options, message):
     with pytest.raises(WbcError, match=message):
         OperationalSpace(**options)
+
+
+def test_a_metric_may_miss_being_one_by_rounding():
+    task = (np.ones((1, 2)), 2.0, 2.0)
+    np.testing.assert_allclose(OperationalSpace(metric=np.diag([1e6, -1e-4])).solve([task]).x, [0.0, 2.0], atol=1e-12)
 
 
 def test_a_metric_of_another_size_is_refused():

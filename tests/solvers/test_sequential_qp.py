@@ -37,6 +37,25 @@ def test_without_any_qp_the_search_stands_in(no_qp, kind):
         assert gaps(levels, answer.x).max() < 1e-6, (kind, seed)
 
 
+def test_a_level_that_nothing_solved_is_not_called_relaxed(no_qp, monkeypatch):
+    """It stays at 0, between two rows of one level that want it at 1; neither holds the other back."""
+    monkeypatch.setattr(Descent, "stand_in", lambda *_: None)
+    two = np.ones((2, 1))
+    for clash in ((two, [-np.inf, 2.0], [0.0, np.inf]), (two, [0.0, -np.inf], [np.inf, -2.0])):
+        for above in ([], [(np.zeros((1, 1)), -1.0, 1.0)]):
+            answer = SequentialQP().solve([*above, clash])
+            assert answer.status == "iteration-limit" and isinstance(answer.reason, BrokenError)
+
+
+def test_iterations_are_calls_of_a_qp(monkeypatch):
+    calls, solve = [], QuadraticProgram.solve
+    monkeypatch.setattr(QuadraticProgram, "solve", lambda *given: calls.append(None) or solve(*given))
+    for kind in ("feasible", "infeasible"):
+        calls.clear()
+        answer = SequentialQP().solve(inequalities(kind, 3))
+        assert answer.iterations == len(calls) > 0
+
+
 def test_lower_bounds_are_carried_as_they_were_met(no_qp):
     """X ≥ 2 and x ≤ 1 meet at 1.5; below it, less x is wanted, and then more: neither may have it."""
     clash = (np.eye(2)[[0, 0]], [2.0, -np.inf], [np.inf, 1.0])
@@ -83,6 +102,18 @@ def test_a_bound_is_infinite_from_one_size_on(name):
     for far in (np.inf, 1e20, 1e25):
         found = QuadraticProgram(name).solve(one, -np.ones(2), one, np.full(2, -far), np.array([0.5, far]))
         np.testing.assert_allclose(found, [0.5, 1.0], atol=1e-6)
+
+
+@pytest.mark.parametrize("name", ["daqp", "osqp", "proxqp", "piqp"])
+def test_both_bounds_of_a_row_are_kept_by_every_qp_solver(name):
+    """Without the cascade, which would repair a point that is wrong."""
+    pytest.importorskip({"proxqp": "proxsuite"}.get(name, name))
+    G = np.array([[1.0, 0.0, 0.0], [0.0, 2.0, 0.0], [0.0, 0.0, 1.0]])
+    lower, upper = np.array([2.0, -np.inf, -1.0]), np.array([np.inf, -2.0, 1.0])
+    for attempt in (0, 1):
+        for q, last in ((-3.0, 1.0), (3.0, -1.0), (0.5, -0.5)):
+            found = QuadraticProgram(name).solve(np.eye(3), np.array([0.0, 0.0, q]), G, lower, upper, attempt)
+            np.testing.assert_allclose(found, [2.0, -1.0, last], atol=1e-2 if attempt else 1e-6)
 
 
 def test_an_unknown_qp_solver_is_an_error():
