@@ -72,17 +72,17 @@ static void free_plan(PyObject *object) {
     Py_DECREF(type);
 }
 
-/* solve(A, lower, upper, norms or None, scales or None, seconds, x, value, side, ranks) -> (status, steps, guesses, row at fault) */
+/* solve(A, lower, upper, norms or None, seconds, x, value, side, ranks[, scales]) -> (status, steps, guesses, bad row) */
 static PyObject *solve_plan(PyObject *object, PyObject *const *args, Py_ssize_t count) {
     Plan *self = (Plan *)object;
     Hierarchy *h = &self->hierarchy;
     Views *v = &self->views;
-    if (count != 10) {
-        PyErr_Format(PyExc_TypeError, "solve takes 10 arguments, not %zd", count);
+    if (count != 9 && count != 10) {
+        PyErr_Format(PyExc_TypeError, "solve takes 9 or 10 arguments, not %zd", count);
         return NULL;
     }
     if (!views_enter(v, "a plan")) return NULL;
-    double seconds = PyFloat_AsDouble(args[5]);
+    double seconds = PyFloat_AsDouble(args[4]);
     const double *A, *lower, *upper, *norms = NULL, *scales = NULL;
     double *x, *value, *ranks;
     signed char *side;
@@ -92,9 +92,9 @@ static PyObject *solve_plan(PyObject *object, PyObject *const *args, Py_ssize_t 
     if (!(A = matrix(v, args[0], "A", h->rows, h->n, &row_step, &column_step)) ||
         !(lower = doubles(v, args[1], "lower", h->rows, 0)) || !(upper = doubles(v, args[2], "upper", h->rows, 0)) ||
         (args[3] != Py_None && !(norms = doubles(v, args[3], "norms", h->rows, 0))) ||
-        (args[4] != Py_None && !(scales = doubles(v, args[4], "scales", h->rows, 0))) ||
-        !(x = doubles(v, args[6], "x", h->n, 1)) || !(value = doubles(v, args[7], "value", h->rows, 1)) ||
-        !(side = bytes_of(v, args[8], "side", h->rows)) || !(ranks = doubles(v, args[9], "ranks", h->levels, 1)))
+        (count > 9 && args[9] != Py_None && !(scales = doubles(v, args[9], "scales", h->rows, 0))) ||
+        !(x = doubles(v, args[5], "x", h->n, 1)) || !(value = doubles(v, args[6], "value", h->rows, 1)) ||
+        !(side = bytes_of(v, args[7], "side", h->rows)) || !(ranks = doubles(v, args[8], "ranks", h->levels, 1)))
         goto done;
     enum Status status;
     Py_BEGIN_ALLOW_THREADS

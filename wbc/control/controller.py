@@ -83,6 +83,8 @@ class Controller:
         check_tasks(self.robot, stack)
         self._ticker = Ticker(self.robot, stack)
         self._laid: dict[Layout, tuple[Program, Solving, Guard]] = {}
+        # a stack that never speaks of torques, or a solver that looks at no inequality, is taken at its word
+        self._guarded = any(task.bounds_torques for task in stack) and not self.solver.ignores_inequalities
         bounds = [stack.name_of(task) for task in stack if task.bounds_only]
         warn_of_ignored_inequalities(self.solver, bounds)
 
@@ -151,12 +153,11 @@ class Controller:
         program, solving, guard = laid
         try:
             outcome = solving.solve(equation, parts, self._left(began))
-            beyond = guard.beyond(outcome.x[tick.torque])
+            beyond = guard.beyond(outcome.x[tick.torque]) if self._guarded else 0.0
             if beyond > BEYOND and outcome.status != "failed":
-                if not self.solver.ignores_inequalities:
-                    outcome = guard.solve(equation, parts, self._left(began))
+                outcome = guard.solve(equation, parts, self._left(began))
                 if guard.beyond(outcome.x[tick.torque]) > BEYOND:
-                    outcome = outcome._replace(status="relaxed", ignored=self.solver.ignores_inequalities)
+                    outcome = outcome._replace(status="relaxed")
             if beyond > 0.0:
                 guard.clip(outcome.x[tick.torque])
             if math.isfinite(outcome.x.dot(outcome.x)) or outcome.status == "failed":

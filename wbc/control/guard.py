@@ -1,4 +1,4 @@
-"""What the actuators give, above all that a stack asks: no torque beyond it leaves a controller."""
+"""What the actuators give, above all that a stack asks: limits that contradict each other ask for no more than that."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class Guard:
         return self._solving.solve(equation, (self._limits, *[self._below(part) for part in parts]), seconds)
 
     def clip(self, torque: Array) -> None:
-        """Takes off, in place, what rounding has left beyond the limits, or a solver that looks at none."""
+        """Takes off, in place, what rounding has left beyond the limits."""
         np.clip(torque, -self._effort, self._effort, out=torque)
 
     def _below(self, part: Part) -> Part:

@@ -42,6 +42,9 @@ class Task(ABC):
     holds_contacts = False
     """Whether this is the task that holds the closed contacts still."""
 
+    bounds_torques = False
+    """Whether it keeps torques within what the actuators give."""
+
     bounds_contacts = False
     """Whether it bounds the forces of the closed contacts."""
 

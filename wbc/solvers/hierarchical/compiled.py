@@ -26,8 +26,8 @@ class Compiled:
         ranks = np.empty(self._levels)
         softens = request.yields_from is not None
         self._plan.soften(request.soften if softens else 0.0, request.yields_from or 0)
-        problem = request.A, request.lower, request.upper, request.norms, request.scales if softens else None
-        status, steps, _, _ = self._plan.solve(*problem, request.seconds, x, value, side, ranks)
+        problem = request.A, request.lower, request.upper, request.norms
+        status, steps, _, _ = self._plan.solve(*problem, request.seconds, x, value, side, ranks, request.scales)
         yielding = list(self._plan.softened()) if status != UNSOUND else []
         if yielding:  # the kernel's rows are without what yields
             value = request.A.dot(x)
