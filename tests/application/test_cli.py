@@ -412,7 +412,7 @@ def test_bench_has_a_row_for_each_solver_and_backend():
     assert rows[0][7] == "1.00"
     medians = [float(cells[3]) for cells in rows]
     for cells, median in zip(rows, medians, strict=True):
-        assert float(cells[7]) == pytest.approx(median / medians[0], abs=0.01)
+        assert float(cells[7]) == pytest.approx(median / medians[0], abs=0.01, rel=0.02)  # of printed, rounded times
     out, _, _ = run("bench", "planar_arm", "--ticks", "5", "--solver", "weighted-qp", "--backend", "numpy")
     assert sum(line.startswith("planar_arm ") for line in out.splitlines()) == 1
 
