@@ -82,9 +82,10 @@ class CenterOfMass(OnCenterOfMass):
 
     def rows(self, robot: Dynamics, tick: Tick) -> Rows:
         """See `Task`; a row an axis."""
-        wanted, velocity, acceleration = self._target.at(tick.time, robot.com)
+        com = robot.com
+        wanted, velocity, acceleration = self._target.at(tick.time, com)
         J, at = robot.com_jacobian, self._picked
-        e, rate, rest = wanted - robot.com, velocity - J.dot(robot.v), acceleration - robot.com_bias
+        e, rate, rest = wanted - com, velocity - J.dot(robot.v), acceleration - robot.com_bias
         if len(at) < 3:
             e, rate, rest, J = e[at], rate[at], rest[at], J[at]
         return Rows.equal(rest + self.gains.kd * rate + self.gains.kp * e, acceleration=J)

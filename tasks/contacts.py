@@ -349,10 +349,14 @@ class ForceMinimization(Task):
 
     def __init__(self, name: str | None = None, weight: float = 1.0) -> None:
         super().__init__("least force" if name is None else name, weight)
+        self._rows = Rows.equal(np.zeros(0))
 
     def rows(self, robot: Dynamics, tick: Tick) -> Rows:
         """See `Task`; a row an entry of f."""
-        return Rows.equal(np.zeros(tick.nf), force=np.arange(tick.nf))
+        count = tick.layout.nf
+        if len(self._rows.lower) != count or self._rows.force is None:
+            self._rows = Rows.equal(np.zeros(count), force=np.arange(count))
+        return self._rows
 
     def row_names(self, robot: Dynamics, tick: Tick) -> list[str]:
         """See `Task`."""

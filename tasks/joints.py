@@ -183,10 +183,13 @@ class TorqueMinimization(Task):
 
     def __init__(self, name: str | None = None, weight: float = 1.0) -> None:
         super().__init__("least torque" if name is None else name, weight)
+        self._rows = Rows.equal(np.zeros(0))
 
     def rows(self, robot: Dynamics, tick: Tick) -> Rows:
         """See `Task`; a row an actuator."""
-        return Rows.equal(np.zeros(robot.na), torque=np.arange(robot.na))
+        if len(self._rows.lower) != robot.na or self._rows.torque is None:
+            self._rows = Rows.equal(np.zeros(robot.na), torque=np.arange(robot.na))
+        return self._rows
 
     def row_names(self, robot: Dynamics, tick: Tick) -> list[str]:
         """See `Task`."""
