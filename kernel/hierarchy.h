@@ -90,7 +90,6 @@ typedef struct {
     struct Guess *guess; /* guess_room.h */
     struct Soft *soft;   /* soft_room.h */
     void *memory;
-    size_t memory_size;
 } Hierarchy;
 
 #define SEEN 256 /* so many working sets are remembered */

@@ -76,7 +76,6 @@ int hierarchy_new(Hierarchy *h, int n, int levels, const int *sizes) {
     h->rank_tolerance = 1e-9, h->max_steps = 1000, h->deadline = INFINITY, h->lasting = 1.0;
     Room room = {NULL, 0};
     lay_out(h, &room);
-    h->memory_size = room.used;
     h->memory = calloc(room.used, 1);
     h->guess = guess_new(n, h->rows, levels);
     h->soft = soft_new(n, h->rows, levels);

@@ -259,11 +259,10 @@ static void take_in(Hierarchy *h, double violation) {
     }
 }
 
-static int guess_active_set(Hierarchy *h) {
+static void guess_active_set(Hierarchy *h) {
     struct Guess *s = h->guess;
-    int complete = 1;
     memcpy(h->y, h->y_new, (size_t)h->n * sizeof(double));
-    if (h->prefix_end == h->n) return 1; /* nothing is left to choose */
+    if (h->prefix_end == h->n) return; /* nothing is left to choose */
     s->count = 0;
     memset(s->set_aside, 0, (size_t)h->rows);
     memset(s->active, 0, (size_t)h->rows);
@@ -286,11 +285,8 @@ static int guess_active_set(Hierarchy *h) {
         int row = most_violated(h, &side, &violation);
         if (row < 0) break;
         if (!round) worst = violation / h->norm[row];
-        if (!(violation < ASTRAY * (1.0 + worst) * h->norm[row])) return 0;
-        if (now() > h->deadline) {
-            complete = 0;
-            break;
-        }
+        if (!(violation < ASTRAY * (1.0 + worst) * h->norm[row])) return;
+        if (now() > h->deadline) break;
         if (propose(h, row, side)) take_in(h, violation);
         else s->set_aside[row] = 1;
     }
@@ -301,5 +297,4 @@ static int guess_active_set(Hierarchy *h) {
         if (over > 0.0 || under > 0.0) hold(h, i, over > under ? 1 : -1);
     }
     memcpy(h->y, h->y_new, (size_t)h->n * sizeof(double));
-    return complete;
 }

@@ -44,7 +44,7 @@ static int leaving_rows(Hierarchy *h, int careful, double settled); /* into `ind
 static int is_accurate(Hierarchy *h);               /* whether the levels' equations are solved as well as numbers allow */
 
 /* guess.c */
-static int guess_active_set(Hierarchy *h); /* from the solution of the equalities: holds what it finds; 0 where time ran out */
+static void guess_active_set(Hierarchy *h); /* from the solution of the equalities: holds what it finds */
 
 /* search.c */
 static void hold(Hierarchy *h, int row, int side);

@@ -21,7 +21,7 @@ from wbc.control.evidence import Times
 from wbc.control.fallback import command
 from wbc.control.guard import Guard
 from wbc.control.metric import LeastTorqueByInverseMass
-from wbc.control.program import Part, Program
+from wbc.control.program import Part, Program, row_counts
 from wbc.control.solution import Solution
 from wbc.control.solving import BEYOND, CompiledSolving, LevelSolving, Outcome, Solving, UnsoundRowsError
 from wbc.control.stack import Stack
@@ -181,11 +181,7 @@ class Controller:
         return f"<Controller of {self.robot.model.name!r} by {type(self.solver).__name__}: {self.stack!r}>"
 
     def __str__(self) -> str:
-        counts = None
-        if self.robot.updates:
-            tick = self._ticker.again(self.period)
-            parts = Program(self.stack, tick.layout).parts(self.robot, tick)
-            counts = {part.entry.name: part.counts() for part in parts}
+        counts = row_counts(self.stack, self.robot, self._ticker.again(self.period)) if self.robot.updates else None
         solver, how = type(self.solver).__name__, ""
         if hasattr(self.solver, "compiled"):  # it has two twins, and says which one it is to be
             how = " (compiled)" if compiled.kernel is not None and self.solver.compiled is not False else " (numpy)"

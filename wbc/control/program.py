@@ -174,3 +174,9 @@ class Program:
         return [
             part.entry.name for part in parts if not part.entry.task.bounds_only and (part.lower != part.upper).any()
         ]
+
+
+def row_counts(stack: Stack, robot: Dynamics, tick: Tick) -> dict[str, tuple[int, int]]:
+    """How many equations and how many inequalities each task of a stack has in a tick, by its name in the stack."""
+    parts = Program(stack, tick.layout).parts(robot, tick)
+    return {part.entry.name: part.counts() for part in parts}

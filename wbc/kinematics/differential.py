@@ -16,7 +16,7 @@ import numpy as np
 from wbc.arrays import Array, ArrayLike, numbers
 from wbc.control.checks import check_tasks, usable_solver, warn_of_ignored_inequalities
 from wbc.control.evidence import Times
-from wbc.control.program import Part, Program
+from wbc.control.program import Part, Program, row_counts
 from wbc.control.solving import Outcome, UnsoundRowsError, ask, hierarchy_of, outcome_of, stacked
 from wbc.control.stack import Stack
 from wbc.control.ticker import Ticker
@@ -185,9 +185,5 @@ class DifferentialKinematics:
         return f"<DifferentialKinematics of {self.robot.model.name!r} by {solver}: {self.stack!r}>"
 
     def __str__(self) -> str:
-        counts = None
-        if self.robot.updates:
-            tick = self._ticker.again(self.period)
-            parts = Program(self.stack, tick.layout).parts(self.robot, tick)
-            counts = {part.entry.name: part.counts() for part in parts}
+        counts = row_counts(self.stack, self.robot, self._ticker.again(self.period)) if self.robot.updates else None
         return f"{self.robot!r}\n{self.stack.describe(counts)}\nsolver: {type(self.solver).__name__}"
