@@ -8,6 +8,8 @@ Equations: `EquationOfMotion`, `ContactMotion`, `EndEffectorAcceleration`, `Cart
 For velocities, without forces (`wbc.kinematics.DifferentialKinematics`): `EndEffectorVelocity`, `CenterOfMassVelocity`,
 `JointVelocity`, `ContactVelocity`, `VelocityMinimization`, and the inequalities `VelocityLimits`.
 
+`tasks.stacks` has stacks that are ready to use, by the kind of robot: `standing(robot)`, `reaching(robot)`.
+
 `Trot` is no task but a gait: before each tick it sets the targets of tasks of its own, and opens and closes contacts.
 """
 
@@ -23,6 +25,7 @@ from wbc.control.equation_of_motion import EquationOfMotion
 from wbc.lazy import lazy
 
 if TYPE_CHECKING:
+    from tasks import stacks as stacks
     from tasks.gait import Trot
     from tasks.kinematics import (
         CenterOfMassVelocity,
@@ -70,4 +73,4 @@ _LATER = {
 }
 """What is imported when it is asked for, and from where: by those who walk, and those who have no use for forces."""
 
-__getattr__ = lazy(__name__, _LATER)
+__getattr__ = lazy(__name__, _LATER, modules=("stacks",))

@@ -454,8 +454,8 @@ def test_pinocchio_model_is_only_read():
     before = indices(m)
     wbc.load(m, "numpy")
     assert indices(m) == before
-    with pytest.raises(wbc.WbcError, match=r"passive= is for URDF files; a Model"):
-        wbc.load(m, passive=["rx"])
+    with pytest.raises(wbc.WbcError, match=r"floating= is for URDF files; a Model"):
+        wbc.load(m, floating=True)
 
 
 def test_pinocchio_values_of_joints_are_taken_over():

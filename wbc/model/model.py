@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
 from wbc.arrays import Array, IntArray, numbers
 from wbc.errors import WbcError, show, unknown_name
-from wbc.model.parts import Body, Frame, Joint, Limits, Shape, constant
+from wbc.model.parts import Body, Frame, Joint, Limits, Mesh, Shape, constant
 
 WORLD = "world"
 """The name of the body that never moves; every model has it."""
 
 STANDARD_GRAVITY = (0.0, 0.0, -9.81)
+
+_KEPT = ("nominal", "feet", "soles", "hands", "wheels", "shapes", "meshes", "warnings", "notes", "simulated")
+"""Arguments of a model that it keeps under their name."""
 
 Part = TypeVar("Part", Body, Joint, Frame)
 
@@ -36,8 +39,12 @@ class Model:
         feet: names of the frames that are made to touch the ground.
         soles: for flat feet, the corners of the sole in the foot's frame, m, shape (n, 2), by foot.
         hands: names of the frames that are made to touch or hold.
+        wheels: names of the bodies that roll on the ground.
         shapes: primitive shapes, for pictures and for contact.
+        meshes: what else there is for contact, as points.
         warnings: what was unusual in the file it was read from.
+        notes: what `wbc.load` found by itself, where the file says nothing: feet, soles, hands, wheels.
+        simulated: the `mujoco.MjModel` that it was read from, laid out as the model is; or None.
         nq: entries of the configuration.
         nv: entries of the velocity.
         na: actuators.
@@ -61,8 +68,12 @@ class Model:
         feet: Iterable[str] = (),
         soles: Mapping[str, Array] | None = None,
         hands: Iterable[str] = (),
+        wheels: Iterable[str] = (),
         shapes: Iterable[Shape] = (),
+        meshes: Iterable[Mesh] = (),
         warnings: Iterable[str] = (),
+        notes: Iterable[str] = (),
+        simulated: Any = None,  # noqa: ANN401  mujoco has no types
     ) -> None:
         self.name = name
         self.bodies = MappingProxyType(_by_name("body", [Body(WORLD), *bodies]))
@@ -75,13 +86,17 @@ class Model:
                 raise WbcError(f"the name {frame.name!r} is that of a body; a frame needs one of its own")
         self.gravity = constant(gravity, (3,), f"gravity of {name!r}")
         self.shapes = tuple(shapes)
+        self.meshes = tuple(meshes)
         self.warnings = tuple(warnings)
+        self.notes = tuple(notes)
+        self.simulated = simulated
         self.feet = tuple(feet)
         self.hands = tuple(hands)
+        self.wheels = tuple(wheels)
         self.soles = MappingProxyType(
             {foot: numbers(corners, f"the sole of {foot!r}") for foot, corners in (soles or {}).items()}
         )
-        for frame_name in (*self.feet, *self.hands, *self.soles):
+        for frame_name in (*self.feet, *self.hands, *self.wheels, *self.soles):
             if frame_name not in self.frames and frame_name not in self.bodies:
                 raise unknown_name("frame", frame_name, self.frame_names)
         self._lay_out()
@@ -179,19 +194,26 @@ class Model:
         """The same model with one frame more; bodies, joints and shapes are shared."""
         if frame.name in self.frames:
             raise WbcError(f"there is a frame {frame.name!r} already")
-        return Model(
-            self.name,
-            [body for body in self.bodies.values() if body.name != WORLD],
-            self.joints.values(),
-            [*self.frames.values(), frame],
-            gravity=tuple(self.gravity),
-            nominal=self.nominal,
-            feet=self.feet,
-            soles=self.soles,
-            hands=self.hands,
-            shapes=self.shapes,
-            warnings=self.warnings,
-        )
+        return self.replace(frames=[*self.frames.values(), frame])
+
+    def replace(self, **changes: Any) -> Model:  # noqa: ANN401  of the arguments of many kinds
+        """The same model with some of what it was made of replaced.
+
+        Args:
+            changes: arguments of `Model`, by name.
+        """
+        parts = {
+            "name": self.name,
+            "bodies": [body for body in self.bodies.values() if body.name != WORLD],
+            "joints": self.joints.values(),
+            "frames": self.frames.values(),
+            "gravity": tuple(self.gravity),
+            **{part: getattr(self, part) for part in _KEPT},
+        }
+        unknown = [part for part in changes if part not in parts]
+        if unknown:
+            raise unknown_name("part of a model", unknown[0], parts)
+        return Model(**{**parts, **changes})
 
     def __copy__(self) -> Model:
         return self

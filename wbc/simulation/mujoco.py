@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import warnings
 from collections.abc import Iterable
 from pathlib import Path
@@ -12,6 +13,7 @@ import numpy as np
 from wbc.arrays import Array, ArrayLike
 from wbc.dynamics.base import Dynamics
 from wbc.errors import WbcError, WbcWarning, number, show, unknown_name
+from wbc.geometry import pose as poses
 from wbc.geometry import quaternion
 from wbc.model.model import Model
 from wbc.model.parts import constant
@@ -26,7 +28,8 @@ except ImportError as error:
     raise WbcError(f"this simulator needs MuJoCo: pip install 'wbc[mujoco]' ({error})") from None
 
 from wbc.dynamics.mujoco import robot_spec
-from wbc.model.mujoco import body_names, from_mujoco, read_mjcf
+from wbc.dynamics.reading import read_model
+from wbc.model.mujoco import body_names
 from wbc.simulation.actuation import Actuation
 from wbc.simulation.scenery import furnish
 
@@ -42,9 +45,9 @@ and makes a time constant that is shorter than that as long.
 class MujocoSimulator(Plant):
     """A robot in MuJoCo.
 
-    A robot of `wbc.load` is put on a floor, with the collision shapes of its file, a motor on each actuated joint, and
-    the joints' damping and friction; a MuJoCo model is taken as it is. Forces are measured on the model's feet, and, as
-    an MJCF file does not say what a foot is, wherever `measure` is told: `wbc.run` tells it the contacts of the stack.
+    A robot of an MJCF file or an `MjModel` is simulated in that model, as it is. Any other is put on a floor, with the
+    collision shapes of its file, a motor on each actuated joint, and the joints' damping and friction. Forces are
+    measured on the model's feet, and wherever `measure` is told: `wbc.run` tells it the contacts of the stack.
 
     Args:
         robot: a robot of `wbc.load`, a `wbc.Model`, a `mujoco.MjModel`, or the path of an MJCF file.
@@ -67,23 +70,27 @@ class MujocoSimulator(Plant):
         if isinstance(robot, Dynamics):
             own = {name: robot._find(name) for name in robot.frames if name not in robot.model.frame_names}
             added, robot = {name: (place.node, place.pose) for name, place in own.items()}, robot.model
-        if isinstance(robot, str | Path):
-            robot = read_mjcf(Path(robot))
-        if isinstance(robot, Model):
-            self.model = robot
+        if isinstance(robot, str | Path | mujoco.MjModel):
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", WbcWarning)  # what rigid bodies leave out is in the plant all the same
+                robot = read_model(robot)
+        if not isinstance(robot, Model):
+            raise WbcError(f"can't simulate {show(robot)}: give a robot of wbc.load, a mujoco.MjModel or an MJCF path")
+        self.model = robot
+        if robot.simulated is None:
             tree = Tree(robot)
             self.mj_model = _on_a_floor(tree, number(friction, "friction", high=1e9))
             places = {name: tree.place(name) for name in robot.frame_names} | added
-        elif isinstance(robot, mujoco.MjModel):
-            self.mj_model = robot
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", WbcWarning)  # what rigid bodies leave out is in the plant all the same
-                self.model = from_mujoco(robot)
-            places = {name: (number, np.eye(4)) for number, name in enumerate(body_names(robot))}
-            frames = self.model.frames.values()
-            places |= {frame.name: (places[frame.body][0], frame.pose) for frame in frames}
         else:
-            raise WbcError(f"can't simulate {show(robot)}: give a robot of wbc.load, a mujoco.MjModel or an MJCF path")
+            self.mj_model = robot.simulated if timestep is None else copy.copy(robot.simulated)
+            bodies = {name: number for number, name in enumerate(body_names(self.mj_model))}
+            places = {name: (number, np.eye(4)) for name, number in bodies.items()}
+            places |= {frame.name: (bodies[frame.body], frame.pose) for frame in robot.frames.values()}
+            if added:
+                of_node = {node: (name, pose) for name, (node, pose) in reversed(Tree(robot).places.items())}
+                for name, (node, pose) in added.items():
+                    body, offset = of_node[node]
+                    places[name] = bodies[body], poses.inverse(offset) @ pose
         if timestep is not None:
             self.mj_model.opt.timestep = number(timestep, "timestep, s,", high=1.0, above=True)
         self.timestep = float(self.mj_model.opt.timestep)
