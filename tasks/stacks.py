@@ -7,15 +7,18 @@ times faster, and always slow enough for the control period.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 
 import numpy as np
 
 import tasks
+from wbc.arrays import Array
 from wbc.contacts import Contact, PointContact, SurfaceContact
 from wbc.control.stack import Stack
 from wbc.dynamics import Dynamics
 from wbc.errors import WbcError, number, show
 from wbc.tasking.gains import Gains
+from wbc.tasking.task import Task
 
 PERIODS = 20.0
 """Control periods that the fastest gain leaves for one swing of an error."""
@@ -37,7 +40,7 @@ def standing(robot: Dynamics, friction: float = 0.6, period: float = 1e-3) -> St
     if not model.floating:
         return arm(robot, period=period) if model.hands else holding(robot, period)
     if not model.feet:
-        raise WbcError(f"{model.name!r} has no feet to stand on: name them, wbc.load(..., feet=[...])")
+        raise _footless(robot)
     return quadruped(robot, friction, period) if _legs(robot) > 2 else humanoid(robot, friction, period)
 
 
@@ -55,13 +58,13 @@ def reaching(robot: Dynamics, hand: str | None = None, friction: float = 0.6, pe
     hand = _hand(robot, hand)
     if not robot.model.floating:
         return arm(robot, hand, period)
-    stack = standing(robot, friction, period)
-    reach = tasks.EndEffectorAcceleration(hand, gains=Gains(_frequency(robot, 2.0, period)), axes="position")
-    *above, posture, effort = stack.levels
-    return Stack([*above, [reach], posture, effort], contacts=stack.contacts)
+    if not robot.model.feet:
+        raise _footless(robot)
+    kind = quadruped if _legs(robot) > 2 else humanoid
+    return kind(robot, friction, period, hand)
 
 
-def quadruped(robot: Dynamics, friction: float = 0.6, period: float = 1e-3) -> Stack:
+def quadruped(robot: Dynamics, friction: float = 0.6, period: float = 1e-3, hand: str | None = None) -> Stack:
     """A robot on four legs, or six: its base holds its place, whatever pushes it.
 
     The task "base" takes a pose to go to; "posture" decides what that leaves open.
@@ -70,20 +73,17 @@ def quadruped(robot: Dynamics, friction: float = 0.6, period: float = 1e-3) -> S
         robot: with feet.
         friction: of its feet with the ground.
         period: of the control, s.
+        hand: frame that reaches below the base; None: none does.
     """
     base = tasks.EndEffectorAcceleration(robot.model.root, gains=Gains(_frequency(robot, 3.0, period)), name="base")
-    return Stack(
-        tasks.EquationOfMotion()
-        / (tasks.TorqueLimits() + tasks.FrictionCones())
-        / tasks.ContactMotion()
-        / base
-        / tasks.JointAcceleration(_posture(robot), gains=Gains(_frequency(robot, 1.5, period)))
-        / tasks.TorqueMinimization(),
-        contacts=feet(robot, friction),
-    )
+    levels = tasks.EquationOfMotion() / (tasks.TorqueLimits() + tasks.FrictionCones()) / tasks.ContactMotion() / base
+    if hand is not None:
+        levels = levels / _reach(robot, hand, period)
+    posture = tasks.JointAcceleration(_posture(robot), gains=Gains(_frequency(robot, 1.5, period)))
+    return Stack(levels / posture / tasks.TorqueMinimization(), contacts=feet(robot, friction))
 
 
-def humanoid(robot: Dynamics, friction: float = 0.6, period: float = 1e-3) -> Stack:
+def humanoid(robot: Dynamics, friction: float = 0.6, period: float = 1e-3, hand: str | None = None) -> Stack:
     """A robot on two legs: its centre of mass holds its place over the feet, its trunk stays upright, its arms quiet.
 
     Quiet arms stand above balance: else, where the feet can't do what balance asks, arms and trunk become reaction
@@ -95,25 +95,26 @@ def humanoid(robot: Dynamics, friction: float = 0.6, period: float = 1e-3) -> St
         robot: with feet.
         friction: of its feet with the ground.
         period: of the control, s.
+        hand: frame that reaches below balance, with an arm that is not quiet; None: none does.
     """
     weight, height = 9.81 * robot.mass, _height(robot)
+    limits = tasks.TorqueLimits(rate=20.0 * weight * height) + tasks.FrictionCones()
+    contact = tasks.ContactMotion(Gains(kp=10.0, kd=20.0), axes=_held_axes(robot))
     com = tasks.CenterOfMass(gains=Gains(_frequency(robot, 2.0, period)))
     trunk = tasks.EndEffectorAcceleration(
         robot.model.root, gains=Gains(_frequency(robot, 3.0, period)), axes="orientation", name="trunk"
     )
-    quiet = tasks.JointAcceleration(
-        joints=_above_the_legs(robot), gains=Gains(_frequency(robot, 2.0, period)), name="arms"
-    )
-    return Stack(
-        tasks.EquationOfMotion()
-        / (tasks.TorqueLimits(rate=20.0 * weight * height) + tasks.FrictionCones())
-        / tasks.ContactMotion(Gains(kp=10.0, kd=20.0), axes=_held_axes(robot))
-        / quiet
-        / (com + trunk)
-        / tasks.JointAcceleration(_posture(robot), gains=Gains(_frequency(robot, 1.5, period)))
-        / tasks.TorqueMinimization(),
-        contacts=feet(robot, friction),
-    )
+    posture = tasks.JointAcceleration(_posture(robot), gains=Gains(_frequency(robot, 1.5, period)))
+
+    levels = tasks.EquationOfMotion() / limits / contact
+    quiet = _quiet_joints(robot, hand)
+    if quiet:
+        gains = Gains(_frequency(robot, 2.0, period))
+        levels = levels / tasks.JointAcceleration(_posture(robot, quiet), quiet, gains, name="arms")
+    levels = levels / (com + trunk)
+    if hand is not None:
+        levels = levels / _reach(robot, hand, period)
+    return Stack(levels / posture / tasks.TorqueMinimization(), contacts=feet(robot, friction))
 
 
 def arm(robot: Dynamics, hand: str | None = None, period: float = 1e-3) -> Stack:
@@ -168,6 +169,14 @@ def feet(robot: Dynamics, friction: float = 0.6) -> list[Contact]:
 # --- what the stacks above are made from ------------------------------------------------------------------------------
 
 
+def _footless(robot: Dynamics) -> WbcError:
+    return WbcError(f"{robot.model.name!r} has no feet to stand on: name them, wbc.load(..., feet=[...])")
+
+
+def _reach(robot: Dynamics, hand: str, period: float) -> Task:
+    return tasks.EndEffectorAcceleration(hand, gains=Gains(_frequency(robot, 2.0, period)), axes="position")
+
+
 def _height(robot: Dynamics) -> float:
     """Of the centre of mass over the feet in the nominal posture, m."""
     posed = robot.copy()
@@ -181,11 +190,12 @@ def _frequency(robot: Dynamics, faster: float, period: float) -> float:
     return min(faster * falling, 1.0 / (PERIODS * number(period, "period, s,", above=True)))
 
 
-def _posture(robot: Dynamics) -> np.ndarray:
-    """The nominal posture of the joints with motors."""
+def _posture(robot: Dynamics, names: Iterable[str] | None = None) -> Array:
+    """The nominal positions of joints: of those with motors, or of those that are named."""
     model = robot.model
-    joints = [joint for joint in model.joints.values() if joint.actuated and joint.nv == 1]
-    return np.array([model.nominal[model.q_index[joint.name]] for joint in joints])
+    if names is None:
+        names = [joint.name for joint in model.joints.values() if joint.actuated and joint.nv == 1]
+    return np.array([model.nominal[model.q_index[name]] for name in names])
 
 
 def _way(robot: Dynamics, frame: str) -> list[str]:
@@ -220,11 +230,13 @@ def _held_axes(robot: Dynamics) -> dict[str, tuple[str, ...]]:
     return found
 
 
-def _above_the_legs(robot: Dynamics) -> list[str]:
-    """The joints with motors that move no foot."""
-    legs = {name for foot in robot.model.feet for name in _way(robot, foot)}
+def _quiet_joints(robot: Dynamics, hand: str | None) -> list[str]:
+    """The joints with motors that move no foot, and not the hand that reaches."""
+    busy = {name for foot in robot.model.feet for name in _way(robot, foot)}
+    if hand is not None:
+        busy |= set(_way(robot, hand))
     joints = robot.model.joints.values()
-    return [joint.name for joint in joints if joint.actuated and joint.nv == 1 and joint.name not in legs]
+    return [joint.name for joint in joints if joint.actuated and joint.nv == 1 and joint.name not in busy]
 
 
 def _hand(robot: Dynamics, hand: str | None) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from tasks import stacks
 from wbc.application.scenes import default_simulator
 from wbc.arrays import Array
 from wbc.control.controller import Controller
+from wbc.control.solution import Solution
 from wbc.dynamics.base import Dynamics
 from wbc.errors import WbcError, WbcWarning
 from wbc.simulation.log import Log
@@ -75,18 +77,35 @@ class Trial:
         return {name: getattr(self, name) for name in names}
 
 
-def try_robot(file: str, *, simulator: str = "", seconds: float = END, **options: Any) -> Trial:  # noqa: ANN401
-    """Tries a robot.
+def try_robot(
+    file: str,
+    *,
+    simulator: str = "",
+    seconds: float = END,
+    record: Path | None = None,
+    **options: Any,  # noqa: ANN401  those of load
+) -> Trial:
+    """Tries a robot: what a file of any kind leads to is a trial, or one kind of error.
 
     Args:
         file: whatever `wbc.load` takes.
         simulator: "mujoco" or "builtin"; empty: MuJoCo where it is installed.
         seconds: of simulated time.
+        record: file to write the log to.
         options: of `wbc.load`.
 
     Raises:
         WbcError: it can't be tried.
     """
+    try:
+        return _try(file, simulator, seconds, record, options)
+    except WbcError:
+        raise
+    except Exception as error:  # nobody's file should end in a traceback
+        raise WbcError(f"{file}: it can't be tried: {type(error).__name__}: {error}") from error
+
+
+def _try(file: str, simulator: str, seconds: float, record: Path | None, options: dict[str, Any]) -> Trial:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("ignore")
         warnings.simplefilter("always", WbcWarning)
@@ -102,7 +121,15 @@ def try_robot(file: str, *, simulator: str = "", seconds: float = END, **options
         controller = Controller(robot, stack, period=PERIOD)
     trial = _plan(robot, controller, found)
     scene = _scene(robot, controller, plant, trial, seconds)
-    log = scene.run()
+    last: list[Solution] = []
+
+    def keep(now: float, solution: Solution) -> bool:
+        last[:] = [solution]
+        return False
+
+    log = scene.run(record=record, until=keep)
+    health = getattr(last[0], "health", None) if last else None
+    trial.health = "" if health is None else str(health)
     _judge(trial, robot, log, scene)
     return trial
 
@@ -237,8 +264,6 @@ def _judge(trial: Trial, robot: Dynamics, log: Log, scene: Scene) -> None:
     trial.figures["off at the end"] = float(off[-1])
     loop = trial.figures.get("off on the loop", 0.0)
     trial.followed = trial.stood and loop < limit and trial.figures["off at the end"] < limit
-    health = getattr(getattr(scene.controller, "last", None), "health", None)
-    trial.health = "" if health is None else str(health)
 
 
 def _limit(trial: Trial) -> float:

@@ -14,10 +14,14 @@ PACKAGE = "robot_descriptions"
 
 def description_names() -> tuple[str, ...]:
     """The names that the package knows; none where it is not installed."""
-    if importlib.util.find_spec(PACKAGE) is None:
+    if not _installed():
         return ()
     package: Any = importlib.import_module(PACKAGE)
     return tuple(package.DESCRIPTIONS)
+
+
+def _installed() -> bool:
+    return importlib.util.find_spec(PACKAGE) is not None
 
 
 def looks_like_description(name: str) -> bool:
