@@ -181,6 +181,21 @@ def test_what_is_switched_off_is_off(flag):
     compare_with_mujoco(mujoco, m, wbc.load(m, "numpy"), 1)
 
 
+@pytest.mark.parametrize("backend", ["numpy", "pinocchio", "mujoco"])
+def test_inertias_that_rounding_makes_asymmetric_are_taken(backend):
+    """Thin capsules in odd directions: entries that cancel in R D Rᵀ leave nothing but their rounding."""
+    mujoco = pytest.importorskip("mujoco")
+    ends = ("0.2 0.2 0", "-0.2 0.2 0", "-0.34 0.01 -0.4", "0.1 0.3 -1e-7", "0 0 -0.3")
+    rods = "".join(
+        f'<body pos="0 0 {n}"><joint axis="0 1 0"/><geom type="capsule" fromto="0 0 0 {end}" size="0.008"/></body>'
+        for n, end in enumerate(ends)
+    )
+    m = mujoco.MjModel.from_xml_string(f"<mujoco><worldbody>{rods}</worldbody></mujoco>")
+    with pytest.warns(wbc.WbcWarning, match="no actuators"):
+        robot = wbc.load(m, backend)
+    compare_with_mujoco(mujoco, m, robot, 0)
+
+
 LEFT_OUT = {
     "no actuators": (simple(), ["no actuators", "actuated", "1 joints"]),
     "spring of a ball": (
