@@ -101,8 +101,9 @@ def test_a_mjcf_with_motors_and_servos_gets_the_torques_it_was_given() -> None:
 @pytest.mark.parametrize(
     ("actuator", "message"),
     [
-        ('<muscle joint="j"/>', "dynamics of its own"),
-        ('<motor joint="j"/><motor joint="j"/>', "has 2 actuators"),
+        ('<muscle name="biceps" joint="j"/>', "'biceps' is neither a motor nor a servo"),
+        ('<damper name="brake" joint="j" kv="2" ctrlrange="0 1"/>', "'brake' is neither a motor nor a servo"),
+        ('<general joint="j" gainprm="0" biastype="affine" biasprm="0 -5 0"/>', "'actuator_0' has no gain"),
         ('<intvelocity name="drive" joint="j" kp="1" actrange="-1 1"/>', "'drive' has dynamics of its own"),
     ],
 )
@@ -111,8 +112,9 @@ def test_actuators_that_can_not_be_mapped_are_refused_by_name(actuator: str, mes
         f"""<mujoco><worldbody><body><joint name="j" range="-1 1" limited="true"/><geom size="0.1"/></body></worldbody>
         <actuator>{actuator}</actuator></mujoco>"""
     )
-    with pytest.raises(WbcError, match=message):
-        MujocoSimulator(m)
+    for make in (MujocoSimulator, wbc.load):
+        with pytest.raises(WbcError, match=message):
+            make(m)
 
 
 def test_pushes_act_at_the_frame() -> None:

@@ -267,16 +267,23 @@ class Dynamics(Backend):
 
     @property
     def gravity_force(self) -> Array:
-        """What h is at rest without springs: the generalized force that holds the robot up; shape (nv,)."""
+        """What h is at rest without springs: the generalized force that holds the robot up; shape (nv,).
+
+        Weight that something outside carries (`Body.compensation`) is not in it.
+        """
+        return self._get("gravity_force", self._gravity_force)
+
+    def _gravity_force(self) -> Array:
         if not self.mass:
-            return self._get("gravity_force", lambda: np.zeros(self.nv))
-        return self._get("gravity_force", lambda: -self.momentum_matrix[:3].T @ self.model.gravity)
+            return np.zeros(self.nv)
+        weight: Array = -self.momentum_matrix[:3].T @ self.model.gravity
+        return weight if self._compensation is None else weight - self._compensation.force(self)
 
     @property
     def passive_force(self) -> Array:
-        """Forces of dampers, Coulomb friction and springs in the joints, on the robot; shape (nv,).
+        """Forces of dampers, Coulomb friction and springs in the joints, and of counterweights; shape (nv,).
 
-        On the MuJoCo backend, those of a `mujoco.MjModel`'s tendons, fluids and gravity compensation too.
+        On the MuJoCo backend, those of a `mujoco.MjModel`'s tendons and fluids too.
         """
         return self._get("passive_force", lambda: self._passive_force(self._q, self._v))
 
@@ -327,8 +334,10 @@ class Dynamics(Backend):
 
     @property
     def potential_energy(self) -> float:
-        """Of gravity, zero at the world's origin, and of the springs in the joints, J."""
+        """Of gravity and counterweights, zero at the world's origin, and of the springs in the joints, J."""
         weight = -self.mass * float(self.com @ self.model.gravity) if self.mass else 0.0
+        if self._compensation is not None:
+            weight += self._compensation.energy(self)
         return weight + self._spring_energy()
 
     def generalized_force(self, frame: str, force: ArrayLike, point: ArrayLike | None = None) -> Array:
@@ -364,6 +373,8 @@ class Dynamics(Backend):
         q, v = self._space.configuration(q), self._space.velocity(v)
         scratch = self._scratch()
         force = scratch._inverse_dynamics(q, v, self._space.velocity(vdot, "vdot"))
+        if self._compensation is not None:
+            scratch.update(q, v)  # the forces depend on where the bodies are
         return force - scratch._passive_force(q, v)
 
     def forward_dynamics(

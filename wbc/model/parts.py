@@ -47,6 +47,8 @@ class Body:
         inertia: about the centre of mass, in the axes of the body frame, kg m², shape (3, 3); symmetric but for
             rounding, and kept exactly so.
         virtual: stands between two joints of what is really one body; it has no mass and is no frame.
+        compensation: the share of its weight that something outside the robot carries, a counterweight say; a passive
+            force at its centre of mass.
     """
 
     name: str
@@ -54,6 +56,7 @@ class Body:
     com: Array = field(default_factory=lambda: np.zeros(3))
     inertia: Array = field(default_factory=lambda: np.zeros((3, 3)))
     virtual: bool = False
+    compensation: float = 0.0
 
     def __post_init__(self) -> None:
         whose = f"body {show(self.name)}"
@@ -61,6 +64,8 @@ class Body:
         _keep(self, "inertia", constant(self.inertia, (3, 3), f"{whose}: its inertia"))
         if not 0.0 <= self.mass < math.inf:
             raise WbcError(f"{whose}: its mass is {show(self.mass)} kg; it must be finite and not negative")
+        if not math.isfinite(self.compensation):
+            raise WbcError(f"{whose}: the share of its weight that is compensated is {show(self.compensation)}")
         asymmetry = np.abs(self.inertia - self.inertia.T).max()
         if asymmetry > SYMMETRY * abs(np.trace(self.inertia)):
             raise WbcError(f"{whose}: its inertia {show(self.inertia.tolist())} is not symmetric")

@@ -205,6 +205,11 @@ class Simulator(Plant):
         given = constant(torque, (self.model.na,), "torque")
         self._torque = np.clip(given, -self.model.limits.effort, self.model.limits.effort)
 
+    @property
+    def torque(self) -> Array:
+        """See `Plant`."""
+        return self._torque.copy()
+
     def push(self, frame: str, wrench: ArrayLike) -> None:
         """See `Plant`."""
         shape = (3,) if np.shape(wrench) == (3,) else (6,)

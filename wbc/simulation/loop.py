@@ -14,6 +14,7 @@ from wbc.control.protocol import TorqueController
 from wbc.control.solution import Solution
 from wbc.errors import WbcError, number, show
 from wbc.geometry import quaternion
+from wbc.model.names import actuator_names
 from wbc.simulation.log import STATUSES, Log, Recorder
 from wbc.simulation.plant import Plant
 from wbc.threads import single_threaded
@@ -101,9 +102,9 @@ def run(
     plant.measure(contact.frame for contact in controller.stack.contacts if contact.frame in plant.frames)
     knows = type(plant).true_state is not Plant.true_state
     measured = plant.contact_forces
-    recorder = Recorder(
-        robot.model.name, contacts, tuple(measured), sizes, knows, None if record is None else Path(record)
-    )
+    actuators = tuple(actuator_names(robot.model))
+    file = None if record is None else Path(record)
+    recorder = Recorder(robot.model.name, contacts, tuple(measured), sizes, knows, actuators, file)
     ticks, started, ended = round(duration / period), plant.time, "finished"
     height = float(plant.true_state[0][2]) if robot.model.floating else 0.0
     controller.period = period  # limits of joints and of torque rates act in discrete time
@@ -125,8 +126,12 @@ def run(
                 plant.apply(solution.torque)
                 _push(plant, pushes, now)
                 row = _row(now, q, v, solution, measured, contacts, taken)
-                recorder.add(np.concatenate([row, *true]) if knows else row, now, controller.errors())
-                measured = _advance(plant, steps)
+                row, errors = np.concatenate([row, *true]) if knows else row, controller.errors()
+                delivered = np.full(robot.na, np.nan)
+                try:
+                    measured, delivered = _advance(plant, steps)
+                finally:
+                    recorder.add(np.concatenate([row, delivered]), now, errors)
                 if progress is not None:
                     progress((tick + 1) / ticks)
                 if until is not None and until(now, solution):
@@ -166,14 +171,16 @@ def _verdict(plant: Plant, state: tuple[Array, Array], true: tuple[Array, Array]
     return ""
 
 
-def _advance(plant: Plant, steps: int) -> dict[str, Array]:
-    """Goes on by a period; the contact forces are their mean over it: their impulse over its time."""
+def _advance(plant: Plant, steps: int) -> tuple[dict[str, Array], Array]:
+    """Goes on by a period; contact forces and torques are their mean over it: their impulse over its time."""
     total: dict[str, Array] = {}
+    torque = np.zeros(plant.model.na)
     for _ in range(steps):
         plant.step()
+        torque += plant.torque / steps
         for frame, force in plant.contact_forces.items():
             total[frame] = total.get(frame, 0.0) + force / steps
-    return total
+    return total, torque
 
 
 def _row(
