@@ -180,7 +180,8 @@ def test_two_pushes_on_one_body_add_up() -> None:
 
 
 def test_the_period_must_be_a_multiple_of_the_timestep() -> None:
-    controller, _ = standing("quadruped")
+    standing_one, _ = standing("quadruped")
+    controller = wbc.Controller(standing_one.robot, standing_one.stack, period=1e-3)
     plant = MujocoSimulator(controller.robot, timestep=4e-4)
     with pytest.raises(WbcError, match=r"period, 0\.001 s, must be a multiple of the plant's timestep, 0\.0004 s"):
         run(controller, plant, 0.1)
@@ -193,6 +194,18 @@ def test_the_period_must_be_a_multiple_of_the_timestep() -> None:
     for duration in (0.0, -1.0, np.nan, np.inf):
         with pytest.raises(WbcError, match="duration"):
             run(controller, plant, duration, period=2e-3)
+
+
+@pytest.mark.parametrize(("timestep", "period"), [(2e-3, 2e-3), (4e-4, 8e-4), (5e-3, 5e-3), (1e-3, 1e-3), (1e-4, 1e-3)])
+def test_a_period_that_nobody_gave_is_that_of_the_plant(timestep: float, period: float) -> None:
+    controller, _ = standing("quadruped")
+    plant = MujocoSimulator(controller.robot, timestep=timestep)
+    seen = []
+    log = run(controller, plant, 5 * period, until=lambda now, solution: seen.append(controller.period) or False)
+    assert np.allclose(seen, period, rtol=1e-12, atol=0)
+    assert np.allclose(np.diff(log.time), period) and controller.period == 1e-3
+    posture = wbc.classical.JointPD(controller.robot)
+    assert np.allclose(np.diff(run(posture, plant, 3 * period).time), period)
 
 
 def test_a_fall_and_an_interruption_end_the_run_with_the_log() -> None:

@@ -15,7 +15,7 @@ import numpy as np
 
 from wbc import compiled
 from wbc.arrays import Array, ArrayLike
-from wbc.control.checks import check_tasks, usable_solver, warn_of_ignored_inequalities
+from wbc.control.checks import check_tasks, control_period, usable_solver, warn_of_ignored_inequalities
 from wbc.control.equation_of_motion import MotionEquation
 from wbc.control.evidence import Times
 from wbc.control.fallback import command
@@ -44,7 +44,8 @@ class Controller:
         stack: what to do. It may be changed while the controller runs: weights, targets, contacts.
         solver: how conflicts are resolved: "hierarchical-qp", "sequential-qp", "nullspace", "weighted-qp",
             "operational-space", or a `wbc.solvers.Solver`.
-        period: between ticks, s; tasks with a discrete-time limit (joint limits, torque rates) need it.
+        period: between ticks, s; tasks with a discrete-time limit (joint limits, torque rates) need it. None: a
+            millisecond, or in `wbc.run` the multiple of the plant's timestep that is nearest to it.
         deadline: s that a tick may take; the solver stops in time and returns its best point so far, and a tick that is
             late all the same says so. None: no bound.
 
@@ -53,6 +54,7 @@ class Controller:
         stack: what it was given.
         solver: the solver object.
         period: between ticks, s.
+        chooses_period: whether it was given none, and `wbc.run` may choose one.
         deadline: s, or None.
     """
 
@@ -62,7 +64,7 @@ class Controller:
         stack: Stack,
         solver: str | Solver = "hierarchical-qp",
         *,
-        period: float = 1e-3,
+        period: float | None = None,
         deadline: float | None = None,
     ) -> None:
         if not isinstance(robot, Dynamics):
@@ -77,7 +79,7 @@ class Controller:
                 "accelerations and forces"
             )
         self.robot, self.stack = robot.copy(), stack
-        self.period = number(period, "the control period, s,", high=1e3, above=True)
+        self.period, self.chooses_period = control_period(period), period is None
         self.deadline = None if deadline is None else number(deadline, "the deadline, s,", above=True)
         self.solver = usable_solver(solver)
         check_tasks(self.robot, stack)
