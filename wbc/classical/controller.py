@@ -13,9 +13,10 @@ from wbc.arrays import Array, ArrayLike, numbers
 from wbc.classical.task_space import TaskSpace
 from wbc.contacts import Contact, as_contacts
 from wbc.control.certificate import contact_margins
-from wbc.control.checks import check_tasks, control_period, usable_solver
+from wbc.control.checks import check_tasks, usable_solver
 from wbc.control.evidence import Times
 from wbc.control.fallback import command
+from wbc.control.period import Periodic
 from wbc.control.program import Program
 from wbc.control.solution import Solution
 from wbc.control.solving import Outcome
@@ -59,7 +60,7 @@ class ClassicalSolution(Solution):
         return "\n".join([head, *table])
 
 
-class ClassicalController(ABC):
+class ClassicalController(Periodic, ABC):
     """A controller whose torques come from a law, a formula, and not from a stack of tasks.
 
     It has the interface of `wbc.Controller`, so it runs where one does. One of your own is a class with a `law`.
@@ -94,7 +95,7 @@ class ClassicalController(ABC):
             raise WbcError(f"a controller needs a robot of wbc.load, not {show(robot)}")
         self.robot = robot.copy()
         self.stack: Stack = _NoTasks([], given) if judged_by is None else judged_by
-        self.period, self.chooses_period = control_period(period), period is None
+        self._set_up(period, friction=True)
         self.solver = usable_solver(solver)
         check_tasks(self.robot, self.stack)
         self._ticker = Ticker(self.robot, self.stack)

@@ -9,17 +9,8 @@ import numpy as np
 
 from wbc.control.stack import Stack
 from wbc.dynamics.base import Dynamics
-from wbc.errors import WbcError, WbcWarning, number, show, unknown_name
+from wbc.errors import WbcError, WbcWarning, show, unknown_name
 from wbc.solvers import Solver, make_solver
-
-
-def control_period(period: float | None) -> float:
-    """The period between ticks, s: that which was given, or a millisecond.
-
-    Args:
-        period: s, or None.
-    """
-    return 1e-3 if period is None else number(period, "the control period, s,", high=1e3, above=True)
 
 
 def usable_solver(solver: object) -> Solver:

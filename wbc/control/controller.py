@@ -15,12 +15,13 @@ import numpy as np
 
 from wbc import compiled
 from wbc.arrays import Array, ArrayLike
-from wbc.control.checks import check_tasks, control_period, usable_solver, warn_of_ignored_inequalities
+from wbc.control.checks import check_tasks, usable_solver, warn_of_ignored_inequalities
 from wbc.control.equation_of_motion import MotionEquation
 from wbc.control.evidence import Times
 from wbc.control.fallback import command
 from wbc.control.guard import Guard
 from wbc.control.metric import LeastTorqueByInverseMass
+from wbc.control.period import Periodic
 from wbc.control.program import Part, Program, row_counts
 from wbc.control.solution import Solution
 from wbc.control.solving import BEYOND, CompiledSolving, LevelSolving, Outcome, Solving, UnsoundRowsError
@@ -36,7 +37,7 @@ RESERVE = 2e-4
 """What comes after a solver in a tick takes no more than this, s: a deadline leaves it."""
 
 
-class Controller:
+class Controller(Periodic):
     """Computes joint torques that make a robot do what a stack says.
 
     Args:
@@ -48,6 +49,8 @@ class Controller:
             millisecond, or in `wbc.run` the multiple of the plant's timestep that is nearest to it.
         deadline: s that a tick may take; the solver stops in time and returns its best point so far, and a tick that is
             late all the same says so. None: no bound.
+        friction: whether the Coulomb friction of the joints is compensated, as far as their inertia and the period
+            allow (see `Periodic`).
 
     Attributes:
         robot: its own copy, in the state of the last tick.
@@ -66,6 +69,7 @@ class Controller:
         *,
         period: float | None = None,
         deadline: float | None = None,
+        friction: bool = True,
     ) -> None:
         if not isinstance(robot, Dynamics):
             raise WbcError(f"a controller needs a robot of wbc.load, not {show(robot)}")
@@ -79,7 +83,7 @@ class Controller:
                 "accelerations and forces"
             )
         self.robot, self.stack = robot.copy(), stack
-        self.period, self.chooses_period = control_period(period), period is None
+        self._set_up(period, friction)
         self.deadline = None if deadline is None else number(deadline, "the deadline, s,", above=True)
         self.solver = usable_solver(solver)
         check_tasks(self.robot, stack)

@@ -419,7 +419,26 @@ class Dynamics(Backend):
             self._spare = self._fork()
         spare: Dynamics = self._spare
         spare._added = self._added
+        spare.friction_speed = self.friction_speed
         return spare
+
+    @property
+    def friction_speed(self) -> Array:
+        """Speed over which the Coulomb friction in h turns from one direction to the other, rad/s or m/s, shape (nv,).
+
+        It is a hundredth, or what it is set to: a number or one for each velocity; inf leaves friction out. It holds
+        for this robot, and for its copies from then on.
+        """
+        return self._passive.speed.copy()
+
+    @friction_speed.setter
+    def friction_speed(self, speed: ArrayLike) -> None:
+        given = numbers(speed, "friction_speed")
+        if given.shape not in ((), (self.nv,)) or not (given > 0).all():
+            raise WbcError(f"friction_speed must be a positive number, or {self.nv} of them, not {show(speed)}")
+        self._passive.speed[:] = given
+        self._known.pop("bias", None)
+        self._known.pop("passive_force", None)
 
     # --- the configuration manifold --------------------------------------------------------------------------------
 
@@ -465,6 +484,7 @@ class Dynamics(Backend):
         """An independent robot in the same state, with the same added frames; the model is shared."""
         twin: Dynamics = self._fork()
         twin._added = dict(self._added)
+        twin.friction_speed = self.friction_speed
         if self.updates:
             twin.update(self._q, self._v)
             twin.updates = self.updates  # what was computed from this state, and copied along, is of this state still

@@ -11,7 +11,6 @@ from wbc.arrays import Array
 from wbc.compiled import kernel
 from wbc.dynamics.backend import Place
 from wbc.dynamics.base import Dynamics
-from wbc.dynamics.passive import FRICTION_SPEED
 from wbc.errors import WbcError, show
 from wbc.geometry import pose as poses
 from wbc.geometry import quaternion, so3
@@ -195,9 +194,8 @@ class MujocoDynamics(Dynamics):
     def _passive_force(self, q: Array, v: Array) -> Array:
         if not self._foreign:
             return super()._passive_force(q, v)
-        friction: Array = self._mj.dof_frictionloss * np.tanh(v / FRICTION_SPEED)
         data = self._with_forces()
-        forces: Array = data.qfrc_passive - friction
+        forces: Array = data.qfrc_passive - self._passive.rubbing(v)
         return forces + np.where(self._lifted_by_motors, data.qfrc_gravcomp, 0.0)
 
     def _spring_energy(self) -> float:
