@@ -67,7 +67,11 @@ class Drive:
     late: bool
 
     def reach(self) -> tuple[float, float]:
-        """The least and the greatest force at rest; of a position servo in the middle of what it can be told."""
+        """The least and the greatest force that can be asked of it, in whatever state: a motor as strong as it is.
+
+        Of a servo it is what it gives at rest, of a position servo in the middle of what it can be told: kp times half
+        the range of its control.
+        """
         low, high = sorted(float(self.gain * control) for control in self.controls)
         if self.bias[1] and math.isfinite(high - low):
             low, high = (low - high) / 2, (high - low) / 2
