@@ -108,7 +108,7 @@ def run(
     file = None if record is None else Path(record)
     recorder = Recorder(robot.model.name, contacts, tuple(measured), sizes, knows, actuators, file)
     ticks, started, ended = round(duration / period), plant.time, "finished"
-    fall = Fall(robot.copy(), plant.true_state[0])
+    fall = Fall(robot._scratch(), plant.true_state[0])
     controller.period = period  # limits of joints and of torque rates act in discrete time
     try:
         with single_threaded():
