@@ -17,7 +17,7 @@ Backend = Literal["auto", "numpy", "pinocchio", "mujoco"]
 BACKENDS: tuple[str, ...] = ("auto", "numpy", "pinocchio", "mujoco")
 """What `load` takes as its backend."""
 
-IGNORABLE = ("fluid", "springs", "tendons", "flexible bodies", "plugins", "filters")
+IGNORABLE = ("fluid", "springs", "tendons", "flexible bodies", "plugins", "filters", "actuators")
 """What `load` can be told to ignore."""
 
 
@@ -43,7 +43,8 @@ def load(
         ignore: for an MJCF file: what to do without. "fluid", "springs" (nonlinear ones, and those of ball joints),
             "tendons" (their springs, friction and inertia), "flexible bodies" and "plugins" are forces that the
             backends numpy and pinocchio don't compute, and refuse without this word. "filters" takes actuators whose
-            force lags behind their control as motors.
+            force lags behind their control as motors; "actuators" does not use those that can't be asked for a torque,
+            such as muscles: their joints are passive.
 
     Returns:
         A `Dynamics`; it has no state yet.

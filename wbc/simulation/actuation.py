@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ import numpy as np
 from wbc.arrays import Array, IntArray
 from wbc.errors import WbcError
 from wbc.model.model import Model
-from wbc.model.mujoco_actuators import FILTERS, Drive, drives, mujoco
+from wbc.model.mujoco_actuators import Drive, drives, mujoco
 
 
 class Actuation:
@@ -23,12 +24,12 @@ class Actuation:
     Args:
         m: the `mujoco.MjModel` that is simulated; its actuators are changed.
         model: the robot read from it.
-        ignore_filters: see `wbc.load(ignore=["filters"])`.
+        ignore: see `wbc.load`.
     """
 
-    def __init__(self, m: Any, model: Model, ignore_filters: bool = False) -> None:  # noqa: ANN401  mujoco has no types
+    def __init__(self, m: Any, model: Model, ignore: Collection[str] = ()) -> None:  # noqa: ANN401  mujoco has no types
         on_velocity: dict[int, list[Drive]] = {}
-        for drive in drives(m, (FILTERS,) if ignore_filters else ()):
+        for drive in drives(m, ignore):
             on_velocity.setdefault(int(m.jnt_dofadr[drive.joint]), []).append(drive)
         axes: list[tuple[int, list[Drive]]] = []
         self._balls: list[_Ball] = []
