@@ -109,7 +109,7 @@ def test_wheels_are_no_feet(saved) -> None:
     for n in range(4):
         text = text.replace("@", wheel.format(n=n), 1)
     model = quiet(saved(text, "rover.xml")).model
-    assert model.wheels == ("wheel0", "wheel1", "wheel2", "wheel3") and not model.feet
+    assert model.notes == ("wheels: wheel0, wheel1, wheel2, wheel3",) and not model.feet
 
 
 def test_an_arm_stays_fixed_and_its_tool_is_its_hand() -> None:

@@ -114,7 +114,8 @@ def _try(file: str, simulator: str, seconds: float, record: Path | None, options
         if not robot.na:
             raise WbcError(f"{file}: it has no actuators that drive a joint: there is nothing to control it with")
         if robot.model.floating and not robot.model.feet:
-            wheels = "it rolls on wheels" if robot.model.wheels else "no part of it stands on the ground as a foot does"
+            rolls = any(note.startswith("wheels") for note in robot.model.notes)
+            wheels = "it rolls on wheels" if rolls else "no part of it stands on the ground as a foot does"
             raise WbcError(f"{file}: {wheels}: there is no stack for it yet; name its feet, if it has some (--feet)")
         stack = stacks.standing(robot, period=PERIOD)
         plant = _plant(robot, simulator or default_simulator())
@@ -147,8 +148,9 @@ def describe(robot: Dynamics, unusual: list[str]) -> dict[str, str]:
     if model.feet:
         feet = [f"{foot} ({'sole' if foot in model.soles else 'point'})" for foot in model.feet]
         found["feet"] = ", ".join(feet)
-    if model.wheels:
-        found["wheels"] = ", ".join(model.wheels)
+    for note in model.notes:
+        if note.startswith("wheels: "):
+            found["wheels"] = note.removeprefix("wheels: ")
     if model.hands:
         found["hands"] = ", ".join(model.hands)
     if unusual:

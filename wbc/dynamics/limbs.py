@@ -36,7 +36,7 @@ class Limbs:
     """
 
     def __init__(self, model: Model) -> None:
-        self.model, self.robot = model, NumpyDynamics(model)
+        self.model, self.robot = model, NumpyDynamics(model.replace(left_out=()))  # for where it is, not its forces
         tree = self.robot._tree
         self.parents = [node.parent for node in tree.nodes]
         self.children: list[list[int]] = [[] for _ in tree.nodes]

@@ -16,6 +16,9 @@ Backend = Literal["auto", "numpy", "pinocchio", "mujoco"]
 BACKENDS: tuple[str, ...] = ("auto", "numpy", "pinocchio", "mujoco")
 """What `load` takes as its backend."""
 
+IGNORABLE = ("fluid", "springs", "tendons", "flexible bodies", "plugins", "filters", "actuators")
+"""What `load` can be told to ignore."""
+
 
 def load(
     what: Any,  # noqa: ANN401  foreign models have no types to import without importing them
@@ -28,6 +31,7 @@ def load(
     passive: Iterable[str] = (),
     nominal: ArrayLike | Mapping[str, ArrayLike] | str | None = None,
     strict: bool = True,
+    ignore: Iterable[str] = (),
 ) -> Dynamics:
     """A robot, ready for `update(q, v)`.
 
@@ -37,7 +41,8 @@ def load(
     Args:
         what: the name of a packaged robot, the path of a URDF or MJCF file, a name of the package robot_descriptions
             (the extra `robots`), a `Model`, a `mujoco.MjModel`, or a `pinocchio.Model`.
-        backend: "numpy", "pinocchio", "mujoco", or "auto": Pinocchio where it is installed, numpy otherwise.
+        backend: "numpy", "pinocchio", "mujoco", or "auto": Pinocchio where it is installed, numpy otherwise; MuJoCo
+            for an MJCF file with forces that only it computes.
         floating: for a URDF: whether its root moves freely. None: as the file says; else it floats if it stands on
             legs: if its lowest points are those of two limbs or more, each with two joints or more, and not its root's.
         feet: bodies or frames that are feet: where they touch the ground is found; or frames that lie on the ground,
@@ -49,6 +54,11 @@ def load(
         nominal: the posture to stand or rest in: positions by joint, rad or m (the others stay what they are); a
             configuration, shape (nq,); or the name of a keyframe of an MJCF file.
         strict: for a URDF: whether the unphysical inertia of a moving part is an error or a warning.
+        ignore: for an MJCF file: what to do without. "fluid", "springs" (nonlinear ones, and those of ball joints),
+            "tendons" (their springs, friction and inertia), "flexible bodies" and "plugins" are forces that the
+            backends numpy and pinocchio don't compute, and refuse without this word. "filters" takes actuators whose
+            force lags behind their control as motors; "actuators" does not use those that can't be asked for a torque,
+            such as muscles: their joints are passive.
 
     Returns:
         A `Dynamics`; it has no state yet.
@@ -57,11 +67,12 @@ def load(
         raise unknown_name("backend", backend, BACKENDS)
     from wbc.dynamics.reading import Options, read_model  # imported when there is something to read
 
-    model = read_model(
-        what, Options(floating, feet, hands, names(locked, "locked"), names(passive, "passive"), nominal, strict)
-    )
+    held, undriven = names(locked, "locked"), names(passive, "passive")
+    model = read_model(what, Options(floating, feet, hands, held, undriven, nominal, strict, ignorable(ignore)))
     if backend == "auto":
         backend = "pinocchio" if importlib.util.find_spec("pinocchio") else "numpy"
+        if model.left_out and model.simulated is not None:
+            backend = "mujoco"
     if backend == "pinocchio":
         from wbc.dynamics.pinocchio import PinocchioDynamics
 
@@ -73,3 +84,12 @@ def load(
     from wbc.dynamics.numpy import NumpyDynamics
 
     return NumpyDynamics(model)
+
+
+def ignorable(ignore: Any) -> tuple[str, ...]:  # noqa: ANN401
+    """The words of `ignore`, each of which means something."""
+    words = names(ignore, "ignore", "what to do without")
+    for word in words:
+        if word not in IGNORABLE:
+            raise unknown_name("word for what to ignore", word, IGNORABLE)
+    return words

@@ -34,6 +34,7 @@ class Options:
     passive: tuple[str, ...] = ()
     nominal: Any = None
     strict: bool = True
+    ignore: tuple[str, ...] = ()
 
 
 def read_model(what: Any, options: Options | None = None) -> Model:  # noqa: ANN401
@@ -52,7 +53,7 @@ def read_model(what: Any, options: Options | None = None) -> Model:  # noqa: ANN
         from wbc.model.mujoco import from_mujoco
 
         _refuse(file, options)
-        model = from_mujoco(read_mjcf(file, options.locked, options.passive, options.nominal))
+        model = from_mujoco(read_mjcf(file, options.locked, options.passive, options.nominal), options.ignore)
     else:
         from wbc.model.urdf import read_urdf
 
@@ -80,7 +81,14 @@ def _adapted(model: Model, options: Options) -> Model:
     locked = [name for name in options.locked if name not in gone]
     if locked:
         model = with_locked(model, locked)
-    return with_passive(model, options.passive) if options.passive else model
+    if not options.passive:
+        return model
+    model = with_passive(model, options.passive)
+    if model.simulated is not None:
+        from wbc.model.mjcf import without_motors
+
+        model = model.replace(simulated=without_motors(model.simulated, options.passive))
+    return model
 
 
 def _completed(model: Model, file: Path | None, options: Options) -> Model:
@@ -100,7 +108,6 @@ def _completed(model: Model, file: Path | None, options: Options) -> Model:
         feet=ends.feet,
         soles=ends.soles,
         hands=ends.hands,
-        wheels=ends.wheels,
         notes=_notes(ends, options),
         warnings=[*model.warnings, *found.warnings],
     )
@@ -119,7 +126,7 @@ def _ends(limbs: Limbs, options: Options) -> Ends:
     elif options.feet is not None:
         ends = propose(limbs, named_parts(limbs, names(options.feet, "feet", "frames"), "feet"))
     elif model.feet:
-        ends = Ends(list(model.feet), dict(model.soles), list(model.hands), list(model.wheels))
+        ends = Ends(list(model.feet), dict(model.soles), list(model.hands))
         ends.legs = {foot: limbs.node_of[foot] for foot in model.feet}
     else:
         ends = propose(limbs)
@@ -252,7 +259,7 @@ def _foreign(what: Any, options: Options) -> Model:  # noqa: ANN401
         from wbc.model.mujoco import from_mujoco
 
         _refuse(what, options)
-        return from_mujoco(what)
+        return from_mujoco(what, options.ignore)
     if pinocchio is not None and isinstance(what, pinocchio.Model):
         from wbc.model.pinocchio import from_pinocchio
 

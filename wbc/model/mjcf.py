@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -86,6 +87,21 @@ def _drop_actuators(spec: Any, joints: set[str]) -> None:  # noqa: ANN401
     for actuator in list(spec.actuators):
         if actuator.trntype in kinds and actuator.target in joints:
             spec.delete(actuator)
+
+
+def without_motors(m: Any, joints: Iterable[str]) -> Any:  # noqa: ANN401
+    """A copy of a `mujoco.MjModel` in which the actuators of some joints give nothing.
+
+    Args:
+        m: the model.
+        joints: names of joints.
+    """
+    twin, idle = copy.copy(m), set(joints)
+    kinds = (int(mujoco.mjtTrn.mjTRN_JOINT), int(mujoco.mjtTrn.mjTRN_JOINTINPARENT))
+    for number in range(m.nu):
+        if int(m.actuator_trntype[number]) in kinds and m.joint(int(m.actuator_trnid[number, 0])).name in idle:
+            twin.actuator_gainprm[number] = twin.actuator_biasprm[number] = 0.0
+    return twin
 
 
 def _lock(spec: Any, m: Any, held: set[str], q: Array) -> None:  # noqa: ANN401

@@ -17,7 +17,7 @@ WORLD = "world"
 
 STANDARD_GRAVITY = (0.0, 0.0, -9.81)
 
-_KEPT = ("nominal", "feet", "soles", "hands", "wheels", "shapes", "meshes", "warnings", "notes", "simulated")
+_KEPT = ("nominal", "feet", "soles", "hands", "shapes", "meshes", "warnings", "notes", "simulated", "left_out")
 """Arguments of a model that it keeps under their name."""
 
 Part = TypeVar("Part", Body, Joint, Frame)
@@ -39,12 +39,13 @@ class Model:
         feet: names of the frames that are made to touch the ground.
         soles: for flat feet, the corners of the sole in the foot's frame, m, shape (n, 2), by foot.
         hands: names of the frames that are made to touch or hold.
-        wheels: names of the bodies that roll on the ground.
         shapes: primitive shapes, for pictures and for contact.
         meshes: what else there is for contact, as points.
         warnings: what was unusual in the file it was read from.
         notes: what `wbc.load` found by itself, where the file says nothing: feet, soles, hands, wheels.
         simulated: the `mujoco.MjModel` that it was read from, laid out as the model is; or None.
+        left_out: kinds of forces that its source has and that can't be said here; no backend computes such a robot
+            without its source (see `wbc.load(ignore=)`).
         nq: entries of the configuration.
         nv: entries of the velocity.
         na: actuators.
@@ -68,12 +69,12 @@ class Model:
         feet: Iterable[str] = (),
         soles: Mapping[str, Array] | None = None,
         hands: Iterable[str] = (),
-        wheels: Iterable[str] = (),
         shapes: Iterable[Shape] = (),
         meshes: Iterable[Mesh] = (),
         warnings: Iterable[str] = (),
         notes: Iterable[str] = (),
         simulated: Any = None,  # noqa: ANN401  mujoco has no types
+        left_out: Iterable[str] = (),
     ) -> None:
         self.name = name
         self.bodies = MappingProxyType(_by_name("body", [Body(WORLD), *bodies]))
@@ -90,13 +91,13 @@ class Model:
         self.warnings = tuple(warnings)
         self.notes = tuple(notes)
         self.simulated = simulated
+        self.left_out = tuple(left_out)
         self.feet = tuple(feet)
         self.hands = tuple(hands)
-        self.wheels = tuple(wheels)
         self.soles = MappingProxyType(
             {foot: numbers(corners, f"the sole of {foot!r}") for foot, corners in (soles or {}).items()}
         )
-        for frame_name in (*self.feet, *self.hands, *self.wheels, *self.soles):
+        for frame_name in (*self.feet, *self.hands, *self.soles):
             if frame_name not in self.frames and frame_name not in self.bodies:
                 raise unknown_name("frame", frame_name, self.frame_names)
         self._lay_out()
