@@ -269,7 +269,7 @@ def test_forces_that_only_mujoco_computes_are_refused_elsewhere_or_left_out_by_n
         with pytest.raises(wbc.WbcError, match=f"left out|leaves out: {word}"):
             wbc.MujocoSimulator(robot.model.replace(simulated=None))
         with pytest.raises(wbc.WbcError, match="does not compute"):
-            wbc.simulation.Simulator(robot.model)
+            wbc.simulation.Simulator(robot.model.replace(simulated=None))
         assert wbc.MujocoSimulator(m).model.na == robot.na
         assert wbc.MujocoSimulator(robot).mj_model.nu == m.nu  # in its own model, which has these forces
     with pytest.raises(wbc.WbcError, match="no word for what to ignore 'fluids'; did you mean 'fluid'"):
