@@ -15,7 +15,6 @@ from tasks import stacks
 from wbc.application.scenes import default_simulator
 from wbc.arrays import Array
 from wbc.control.controller import Controller
-from wbc.control.solution import Solution
 from wbc.dynamics.base import Dynamics
 from wbc.errors import WbcError, WbcWarning
 from wbc.simulation.log import Log
@@ -122,15 +121,7 @@ def _try(file: str, simulator: str, seconds: float, record: Path | None, options
         controller = Controller(robot, stack, period=PERIOD)
     trial = _plan(robot, controller, found)
     scene = _scene(robot, controller, plant, trial, seconds)
-    last: list[Solution] = []
-
-    def keep(now: float, solution: Solution) -> bool:
-        last[:] = [solution]
-        return False
-
-    log = scene.run(record=record, until=keep)
-    health = getattr(last[0], "health", None) if last else None
-    trial.health = "" if health is None else str(health)
+    log = scene.run(record=record)
     _judge(trial, robot, log, scene)
     return trial
 

@@ -57,17 +57,14 @@ def read_model(what: Any, options: Options | None = None) -> Model:  # noqa: ANN
     else:
         from wbc.model.urdf import read_urdf
 
-        passive = options.passive
-        model = read_urdf(file, floating=options.floating, passive=passive, strict=options.strict)
+        model = read_urdf(file, floating=options.floating, passive=options.passive, strict=options.strict)
         if not (model.feet or model.hands):
-            return _completed(_urdf_on_its_legs(model, file, options), file, options)
-    if isinstance(what, Model) or (file is None and model.simulated is None) or model.feet or model.hands:
-        return (
-            _adapted(model, options)
-            if options.feet is None and options.hands is None
-            else _completed(model, file, options)
-        )
-    return _completed(model, file, options)
+            model = _urdf_on_its_legs(model, file, options)
+    has_geometry = file is not None or (model.simulated is not None and not isinstance(what, Model))
+    open_ends = has_geometry and not (model.feet or model.hands)  # else what there is was said
+    if open_ends or options.feet is not None or options.hands is not None:
+        return _completed(model, file, options)
+    return _adapted(model, options)
 
 
 def _adapted(model: Model, options: Options) -> Model:
