@@ -142,6 +142,25 @@ def test_solvers_that_ignore_inequalities_say_so_once_by_name() -> None:
     assert "foot" in solution.certificate.worst_contact
 
 
+class _Undeclared(wbc.Task):
+    """It does not say that it has inequalities, as one's own task may forget to."""
+
+    def rows(self, robot: wbc.Dynamics, tick: wbc.Tick) -> wbc.Rows:
+        return wbc.Rows.between([-1.0, -1.0], [1.0, 1.0], acceleration=np.array([2, 3]))
+
+
+def test_inequalities_that_no_task_declared_are_told_of_at_the_first_tick() -> None:
+    robot = wbc.load("arm", "numpy")
+    stack = wbc.Stack(tasks.EquationOfMotion() / _Undeclared("corridor") / tasks.JointAcceleration())
+    ours = wbc.Controller(robot, stack, "nullspace")
+    q, v = robot.model.nominal, np.zeros(robot.nv)
+    with pytest.warns(WbcWarning, match="NullSpace ignores inequalities.*: corridor;") as told:
+        ours.step(q, v)
+    assert len(told) == 1 and told[0].filename == __file__
+    ours.step(q, v)  # said once: a second warning is an error
+    wbc.Controller(robot, stack).step(q, v)
+
+
 def test_infeasible_a_robot_that_can_not_hold_its_weight() -> None:
     robot = wbc.load("quadruped", "numpy")
     hard = tasks.TorqueLimits(scale=0.02) + tasks.FrictionCones()

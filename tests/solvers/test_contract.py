@@ -51,16 +51,14 @@ def test_active_rows_and_relaxed_levels_are_named(name):
     np.testing.assert_allclose(answer.residual, [0.5, -0.5], atol=1e-6)
 
 
-def test_levels_hold_down_to_the_first_that_is_violated():
+def test_each_level_says_which_of_its_rows_are_violated():
     levels = [(np.eye(2), -1.0, 1.0), (np.eye(1, 2), 0.5, 0.5), (np.eye(2), [0.5, 3.0], [0.5, 3.0])]
     answer = make_solver("hierarchical-qp").solve(levels)
-    assert [answer.holds(level) for level in range(3)] == [True, True, False]
-    assert answer.levels[2].violated == (1,)
+    assert [level.violated for level in answer.levels] == [(), (), (1,)]
 
 
-def test_what_nobody_graded_holds_exactly_or_not():
+def test_what_nobody_graded_is_met_exactly_or_violated():
     answer = Answer(np.zeros(1), "optimal", 0, 0.0, np.array([0.0, 0.5]), _starts=[0, 1, 2], _ranks=[0, 0])
-    assert answer.holds(0) and not answer.holds(1)
     assert [level.violated for level in answer.levels] == [(), (0,)]
 
 

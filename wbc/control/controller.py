@@ -132,6 +132,8 @@ class Controller:
         """For contacts that are closed together for the first time."""
         below = [LeastTorqueByInverseMass()] if self.solver.dynamically_consistent else []
         program = Program(self.stack, tick.layout, below)
+        if self.solver.ignores_inequalities and not self._laid:
+            warn_of_ignored_inequalities(self.solver, program.undeclared(self.robot, tick), stacklevel=4)
         levels = self.solver.plan_levels(program.levels)
         solving: Solving
         if levels is None:
