@@ -27,6 +27,21 @@ def test_wider_bounds_lead_to_the_set_of_the_true_ones(kind):
     assert reference.break_cycle(Search(WorkingSet(rows_of(levels)), np.inf), 1) is Outcome.STOPPED
 
 
+@pytest.mark.parametrize(
+    ("between", "x", "kept"),
+    [
+        (1.0, [5.0, 5.0, 5.0], [1.0, 1.0, 5.0]),
+        (1.0, [1.0, 0.5, 7.0], [1.0, 0.5, 7.0]),
+        (0.0, [5.0] * 3, [1.0, 0.0, 3.0]),
+    ],
+)
+def test_where_a_search_was_stopped_the_levels_down_to_the_first_inequalities_are_kept(between, x, kept):
+    """All of them where there are none."""
+    one, two, three = np.eye(3)[:, None]
+    rows = rows_of([(one, 1.0, 1.0), (two, -between, between), (three, 3.0, 3.0)])
+    np.testing.assert_allclose(reference.keep_first_levels(rows, np.array(x)), kept, atol=1e-12)
+
+
 @pytest.mark.parametrize("cycles", [0, 1])
 def test_only_a_search_that_went_in_a_circle_gets_wider_bounds(cycles, monkeypatch):
     """That of a hierarchy, and that of the point nearest to where it was stopped."""
