@@ -42,6 +42,24 @@ def test_where_a_search_was_stopped_the_levels_down_to_the_first_inequalities_ar
     np.testing.assert_allclose(reference.keep_first_levels(rows, np.array(x)), kept, atol=1e-12)
 
 
+def test_a_search_that_goes_in_a_circle_tries_with_care_and_gives_up(monkeypatch):
+    """Two rows that take turns: a careful search sees its set come back three times."""
+    care = []
+
+    def leaving(search, careful=False):
+        care.append(careful)
+        (held,) = np.flatnonzero(search.working.side)
+        search.working.hold(1 - held, 1)
+        return [int(held)]
+
+    monkeypatch.setattr(Search, "leaving", leaving)
+    search = Search(WorkingSet(rows_of([(np.eye(2), -np.inf, 1.0)])), np.inf)
+    search.working.hold(0, 1)
+    assert search.run(1000) is Outcome.STOPPED
+    assert search.cycles == 4
+    assert care == [False] * 2 + [True] * (len(care) - 2)
+
+
 @pytest.mark.parametrize("cycles", [0, 1])
 def test_only_a_search_that_went_in_a_circle_gets_wider_bounds(cycles, monkeypatch):
     """That of a hierarchy, and that of the point nearest to where it was stopped."""
