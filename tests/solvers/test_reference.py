@@ -42,6 +42,18 @@ def test_where_a_search_was_stopped_the_levels_down_to_the_first_inequalities_ar
     np.testing.assert_allclose(reference.keep_first_levels(rows, np.array(x)), kept, atol=1e-12)
 
 
+def test_a_row_that_left_in_vain_comes_back_and_stays():
+    """Both rows block at once, and the other one is violated more."""
+    search = Search(
+        WorkingSet(rows_of([(np.eye(2), -np.inf, 0.0), (np.eye(2), np.array([1.0, 5.0]), np.array([1.0, 5.0]))])),
+        np.inf,
+    )
+    assert search.solve_set() > 0.0
+    assert search._step(False, 0) == 0
+    assert search.working.side.tolist() == [1, 0, 0, 0]
+    assert search._stuck.tolist() == [True, False, False, False]
+
+
 def test_a_search_that_goes_in_a_circle_tries_with_care_and_gives_up(monkeypatch):
     """Two rows that take turns: a careful search sees its set come back three times."""
     care = []
