@@ -276,3 +276,16 @@ def test_qp_solvers_print_nothing(qp, capfd):
     for seed in range(3):
         make_solver("sequential-qp", qp=qp).solve(inequalities("vertex", seed))
     assert capfd.readouterr() == ("", "")
+
+
+def test_sound_levels_need_no_second_look():
+    for A, lower, upper, sane in (
+        (1.0, -np.inf, 1.0, True),
+        (1.0, -1.0, np.inf, True),
+        (1.0, np.nan, 1.0, False),
+        (1.0, -1.0, np.nan, False),
+        (np.nan, -1.0, 1.0, False),
+    ):
+        hierarchy = Hierarchy([1], 1)
+        hierarchy.A[:], hierarchy.lower[:], hierarchy.upper[:] = A, lower, upper
+        assert hierarchy.sane() == sane
