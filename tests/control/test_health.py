@@ -278,6 +278,12 @@ def test_measured_forces_that_are_none_are_named(measured: object, words: str) -
         ours.step(q, np.zeros(18), measured=measured)  # type: ignore[arg-type]
 
 
+def test_what_is_remembered_can_be_copied() -> None:
+    weak, feet = stands_on_air(0.15, 0.0), ["LF_foot"]
+    for twin in (copy.deepcopy(weak._past), pickle.loads(pickle.dumps(weak._past))):
+        assert list(twin.empty) == feet and twin.empty == weak._past.empty and len(twin.looks) == len(weak._past.looks)
+
+
 def test_measured_forces_change_no_torque() -> None:
     ours, q = standing("quadruped", "numpy")
     plain = ours.step(q, np.zeros(18), 0.0).torque

@@ -13,7 +13,7 @@ from wbc.control.equation_of_motion import MotionEquation
 from wbc.control.evidence import Active, Evidence, LevelReport, Times
 from wbc.control.health import Finding, Health
 from wbc.control.solving import Status
-from wbc.control.watch import Past
+from wbc.control.watch import NOTHING
 
 if TYPE_CHECKING:
     from wbc.dynamics.base import Dynamics
@@ -31,7 +31,7 @@ class Solution(Evidence):
 
     _failure = "failed: the torque is gravity compensation with damping, within the limits"
 
-    _past = Past()
+    _past = NOTHING
     """What the controller remembers of the ticks before; it tells."""
 
     @property

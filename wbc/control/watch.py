@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -72,9 +71,13 @@ class Past(NamedTuple):
         weak: since when levels yield, s: by level and row, as solvers count them.
     """
 
-    looks: tuple[Look, ...] = ()
-    empty: Mapping[str, Empty] = MappingProxyType({})
-    weak: Mapping[tuple[int, int], float] = MappingProxyType({})
+    looks: tuple[Look, ...]
+    empty: Mapping[str, Empty]
+    weak: Mapping[tuple[int, int], float]
+
+
+NOTHING = Past((), {}, {})
+"""What is remembered at the start."""
 
 
 class Watch:
@@ -85,7 +88,7 @@ class Watch:
     """
 
     def __init__(self) -> None:
-        self.past = Past()
+        self.past = NOTHING
         self._from = self._to = 0.0  # in between there is nothing to look at
 
     def due(self, time: float) -> bool:
@@ -121,7 +124,7 @@ class Watch:
         """
         before = self.past.weak
         weak = {(level, row): min(before.get((level, row), time), time) for level, row, _ in yielding}
-        self.past = self.past._replace(weak=MappingProxyType(weak))
+        self.past = self.past._replace(weak=weak)
 
     def feel(
         self, robot: Dynamics, tick: Tick, commanded: Mapping[str, float], measured: Mapping[str, Array] | None
@@ -136,7 +139,7 @@ class Watch:
         """
         if measured is None:
             if self.past.empty:
-                self.past = self.past._replace(empty=Past().empty)
+                self.past = self.past._replace(empty={})
             return
         weight = robot.mass * (float(np.linalg.norm(robot.model.gravity)) or 9.81)
         found = {}
@@ -149,7 +152,7 @@ class Watch:
                 before = self.past.empty.get(contact.name)
                 since = tick.time if before is None or before.since > tick.time else before.since
                 found[contact.name] = Empty(since, wanted, felt, wanted / weight)
-        self.past = self.past._replace(empty=MappingProxyType(found))
+        self.past = self.past._replace(empty=found)
 
 
 def measured_forces(measured: object, contacts: tuple[Contact, ...]) -> dict[str, Array] | None:
