@@ -181,6 +181,18 @@ def test_a_direction_that_yields_is_singular_where_that_is_felt() -> None:
     assert not any(early[:10]) and early[11], "in passing it is none"
 
 
+def test_a_direction_that_higher_tasks_take_is_not_singular() -> None:
+    """Of the second task the first one leaves a hundredth, and wants the opposite."""
+    first = tasks.Rows(wbc.Rows.equal([0.0], acceleration=np.eye(7)[:1]), "first")
+    second = tasks.Rows(wbc.Rows.equal([9.0], acceleration=np.eye(7)[:1] + 0.01 * np.eye(7)[1:2]), "second")
+    stack = wbc.Stack(tasks.EquationOfMotion() / first / second / tasks.AccelerationMinimization())
+    ours = wbc.Controller(wbc.load("arm", "numpy"), stack)
+    for tick in range(15):
+        solution = ours.step(np.zeros(7), np.zeros(7), 0.01 * tick)
+    assert solution.yielding[0][:2] == ("second", "row 0") and solution.levels[2].cost > 1.0
+    assert not solution.health.of("singular")
+
+
 def test_forces_that_pull_are_told_where_nothing_bounds_them() -> None:
     robot = wbc.load("quadruped", "numpy")
     feet = [wbc.PointContact(foot) for foot in robot.model.feet]

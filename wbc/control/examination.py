@@ -114,12 +114,28 @@ class Examination:
         for key, (task, row, share) in zip(self.weak, self.solution.yielding, strict=False):
             if self.tick.time - self.past.weak.get(key, self.tick.time) < LASTS:
                 continue
-            part, residual = next((part, residual) for part, _, residual in self.told if part.entry.name == task)
-            missed = float(abs(residual[list(self.names(part)).index(row)]))
-            if missed > MISSED:
-                text = f"{task}: {row} is near a singularity, {share:.1%} of it is left, and misses {missed:.3g}"
-                found.append(Finding("singular", task, share, "", text))
+            index = next(index for index, (part, _, _) in enumerate(self.told) if part.entry.name == task)
+            part, _, residual = self.told[index]
+            at = list(self.names(part)).index(row)
+            missed, unit = float(abs(residual[at])), self._rate(row)
+            if part.acceleration is None or not missed > MISSED or self._yields_to_others(index, at):
+                continue
+            text = f"{task}: {row} is near a singularity, {share:.1%} of it is left, and misses {missed:.3g} {unit}"
+            found.append(Finding("singular", task, share, "", text.strip()))
         return found
+
+    def _rate(self, row: str) -> str:
+        """The unit of a row on accelerations."""
+        joint = {"m": "m/s²", "rad": "rad/s²"}.get(self._joint_unit(row), "")
+        return _unit(row, "m/s²", "rad/s²") or joint
+
+    def _yields_to_others(self, index: int, row: int) -> bool:
+        """Whether a row yields because tasks of a higher priority take what it needs."""
+        part, known = self.told[index][0], self.past.looks[-1].meant if self.past.looks else {}
+        key = part.entry.name, row
+        if key not in known:
+            known[key] = self._meant(index, np.arange(len(part.lower)) == row)
+        return known[key]
 
     def _broken(self) -> list[Finding]:
         """Inequalities that do not hold: the worst row of each task."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -39,11 +39,13 @@ class Look:
         time: s.
         errors: by task, desired − measured, as `Task.error`.
         stays: what stays off its target, once somebody asked; None before.
+        meant: by task and row, whether tasks above it want that it yields; found out once a look.
     """
 
     time: float
     errors: Mapping[str, Array]
     stays: list[Finding] | None = None
+    meant: dict[tuple[str, int], bool] = field(default_factory=dict)
 
 
 class Empty(NamedTuple):
