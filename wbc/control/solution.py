@@ -71,6 +71,15 @@ class Solution(Evidence):
             found[contact.name] = float(contact.normals(twin).dot(f[where]))
         return found
 
+    def force_variables(self, contact: str) -> Array | None:
+        """What is solved for at a contact, world axes, shape (size,); None while it is open: see `forces` for forces.
+
+        Args:
+            contact: its name.
+        """
+        where = self._tick.force_of(contact)
+        return None if where is None else self._x[self._tick.force][where]
+
     def _physics(self) -> Array:
         """M v̇ + h − Sᵀ τ − Jᵀ f, shape (nv,)."""
         return self._equation().residual(self.acceleration, self._x[self._tick.force], self.torque)

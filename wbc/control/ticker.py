@@ -36,6 +36,10 @@ class Ended(Protocol):
         """By contact, N."""
         ...
 
+    def force_variables(self, contact: str) -> Array | None:
+        """Of a contact, shape (size,); None where it was open."""
+        ...
+
 
 class Ticker:
     """Makes the ticks of a controller.
@@ -124,7 +128,7 @@ class Ticker:
         if yielding or watch.past.weak:
             watch.mark(tick.time, yielding)
         if measured is not None or watch.past.empty:
-            watch.feel(robot, tick, self._normal_forces(), measured)
+            watch.feel(robot, tick, self._last, measured)
         return watch.past
 
     def _look(self, time: float) -> None:

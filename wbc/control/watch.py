@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from wbc.contacts import Contact
     from wbc.control.health import Finding
     from wbc.control.program import Part
+    from wbc.control.ticker import Ended
     from wbc.dynamics.base import Dynamics
     from wbc.tasking.tick import Tick
 
@@ -128,15 +129,15 @@ class Watch:
         weak = {(level, row): min(before.get((level, row), time), time) for level, row, _ in yielding}
         self.past = self.past._replace(weak=weak)
 
-    def feel(
-        self, robot: Dynamics, tick: Tick, commanded: Mapping[str, float], measured: Mapping[str, Array] | None
-    ) -> None:
-        """Compares the normal forces that were felt with those that were commanded.
+    def feel(self, robot: Dynamics, tick: Tick, last: Ended | None, measured: Mapping[str, Array] | None) -> None:
+        """Compares the normal forces that were felt with those that were commanded at the tick before.
+
+        The normals are those of now: in a tick they do not turn by what counts here.
 
         Args:
             robot: in the state of the tick.
             tick: the closed contacts.
-            commanded: normal forces at the tick before, N.
+            last: what the tick before came to.
             measured: forces on the robot by contact, world axes, N; None: none were measured.
         """
         if measured is None:
@@ -146,10 +147,14 @@ class Watch:
         weight = robot.mass * (float(np.linalg.norm(robot.model.gravity)) or 9.81)
         found = {}
         for contact in tick.contacts:
-            wanted, force = commanded.get(contact.name, 0.0), measured.get(contact.name)
-            if force is None or wanted < COUNTS * weight:
+            force = measured.get(contact.name)
+            commanded = None if last is None or force is None else last.force_variables(contact.name)
+            if force is None or commanded is None:
                 continue
-            felt = float(contact.normals(robot)[:3].dot(force[:3]))
+            normals = contact.normals(robot)
+            wanted, felt = float(normals.dot(commanded)), float(normals[:3].dot(force[:3]))
+            if wanted < COUNTS * weight:
+                continue
             if felt < CARRIED * wanted:
                 before = self.past.empty.get(contact.name)
                 since = tick.time if before is None or before.since > tick.time else before.since
