@@ -200,7 +200,7 @@ class _Laid:
 class FrictionCones(Task):
     """Contacts push, and do not slide or tilt.
 
-    For each point a pyramid inside its cone of friction; for each sole all facets of the cone of wrenches, which bound
+    For each point a pyramid inside its cone of friction, on the ground aligned with the robot's heading; for each sole all facets of the cone of wrenches, which bound
     the centre of pressure to the polygon and the yaw moment too. Normal forces stay between the contact's minimum and
     maximum, and under its ceiling while it is being closed or opened.
 

@@ -154,6 +154,20 @@ def test_an_error_that_shrinks_or_is_small_is_none() -> None:
         assert len(solution.health.of("out of reach")) == found, (start, shrink)
 
 
+@pytest.mark.parametrize("period", [0.1, 0.125, 0.3, 0.7])
+def test_a_second_is_a_second_whatever_the_period(period: float) -> None:
+    ours = arm()
+    robot = ours.robot
+    robot.update(robot.model.nominal)
+    target = robot.pose("tool").copy()
+    target[0, 3] -= 0.05
+    ours.stack["tool"].target = target  # type: ignore[attr-defined]
+    for tick in range(40):
+        health = ours.step(robot.model.nominal, np.zeros(7), period * tick).health
+        assert len(health) <= (period * tick > 0.99) and len(health) >= (period * tick > max(1.6, 2.0 * period))
+    assert ours.step(robot.model.nominal, np.zeros(7), 0.0).health.good, "time went back"
+
+
 def test_a_task_that_is_switched_off_is_not_missed() -> None:
     target = np.eye(4)
     target[:3, 3] = 1.5, 0.0, 0.2

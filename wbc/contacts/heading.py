@@ -22,7 +22,7 @@ from wbc.model.parts import plane_axes
 from wbc.model.tree import Tree
 
 UPSIDE_DOWN = 1e-12
-"""Twice cos²(tilt / 2): where it is less, the turn about the vertical is lost in rounding, and taken as none."""
+"""Where cos²(tilt / 2) is less, the turn about the vertical is lost in rounding, and taken as none."""
 
 UPRIGHT = 1e-9
 """An axis that is off the vertical by less is vertical."""

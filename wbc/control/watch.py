@@ -66,7 +66,7 @@ class Empty(NamedTuple):
 
 
 class Past(NamedTuple):
-    """What is remembered. It does not change: a solution keeps it.
+    """What is remembered at a tick. A solution keeps it.
 
     Attributes:
         looks: the last ones, the oldest first.
@@ -84,7 +84,7 @@ NOTHING = Past((), {}, {})
 
 
 class Watch:
-    """Remembers, from tick to tick, as little as is needed. A tick at an earlier time than the last one begins anew.
+    """Remembers, from tick to tick, as little as is needed. Where time goes back, what was later is forgotten.
 
     Attributes:
         past: what is remembered now.
@@ -112,9 +112,7 @@ class Watch:
             error = part.entry.task.error(robot, tick)
             if isinstance(error, np.ndarray):
                 errors[part.entry.name] = error
-        kept = tuple(look for look in self.past.looks if now - LONG - EVERY <= look.time < now)
-        if kept and now < kept[-1].time:
-            kept = ()
+        kept = tuple(look for look in self.past.looks if now - LONG - 2.0 * EVERY <= look.time < now)
         self.past = self.past._replace(looks=(*kept, Look(now, errors)))
         self._from, self._to = now, now + EVERY
 

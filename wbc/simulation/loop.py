@@ -145,9 +145,7 @@ def run(
     return recorder.close(ended)
 
 
-def _stepper(
-    controller: TorqueController,
-) -> Callable[[Array, Array, float, dict[str, Array]], Solution]:
+def _stepper(controller: TorqueController) -> Callable[[Array, Array, float, dict[str, Array]], Solution]:
     """A step that tells a controller what was measured, where it wants to know: one of your own need not."""
     if "measured" not in signature(controller.step).parameters:
         return lambda q, v, t, measured: controller.step(q, v, t)
