@@ -200,9 +200,9 @@ class _Laid:
 class FrictionCones(Task):
     """Contacts push, and do not slide or tilt.
 
-    For each point a pyramid inside its cone of friction, on the ground aligned with the robot's heading; for each sole all facets of the cone of wrenches, which bound
-    the centre of pressure to the polygon and the yaw moment too. Normal forces stay between the contact's minimum and
-    maximum, and under its ceiling while it is being closed or opened.
+    For each point a pyramid inside its cone of friction, on the ground aligned with the robot's heading; for each sole
+    all facets of the cone of wrenches, which bound the centre of pressure to the polygon and the yaw moment too. Normal
+    forces stay between the contact's minimum and maximum, and under its ceiling while it is being closed or opened.
 
     Where a contact slides there is no cone to choose from: friction is kinetic, f_t = −μ f_n v_t / √(|v_t|² + v₀²),
     against its velocity along the plane, with the contact's coefficient. It is an equation, on the cone's edge but for
