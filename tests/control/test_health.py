@@ -288,6 +288,22 @@ def test_a_contact_that_is_opened_or_not_measured_is_not_missed() -> None:
     assert ours.step(q, np.zeros(18), 0.202, measured=nothing).health.good, "it begins anew"
 
 
+def test_forces_on_a_sole_are_felt_along_its_normal() -> None:
+    """A robot on a slope of half a right angle: half of what is commanded across it is felt, or nothing."""
+    ours, q = standing("humanoid", "numpy", friction=3.0)
+    q[3:7] = np.cos(np.pi / 8), 0.0, np.sin(np.pi / 8), 0.0
+    normal = np.array([1.0, 0.0, 1.0]) / np.sqrt(2.0)
+    along = np.array([1.0, 0.0, -1.0])
+    for across, ill in ((0.5, False), (0.0, True)):
+        ours.reset()
+        commanded: dict[str, float] = {}
+        for tick in range(150):
+            felt = {name: across * force * normal + 100.0 * along for name, force in commanded.items()}
+            solution = ours.step(q, np.zeros(ours.robot.nv), 1e-3 * tick, measured=felt)
+            commanded = solution.normal_forces
+        assert len(solution.health.of("empty contact")) == (2 if ill else 0)
+
+
 @pytest.mark.parametrize(
     ("measured", "words"),
     [

@@ -149,10 +149,11 @@ class Watch:
             commanded = None if last is None or force is None else last.force_variables(contact.name)
             if force is None or commanded is None:
                 continue
-            normals = contact.normals(robot)
-            wanted, felt = float(normals.dot(commanded)), float(normals[:3].dot(force[:3]))
+            wanted = float(contact.normals(robot).dot(commanded))
             if wanted < COUNTS * weight:
                 continue
+            normal = contact.normal if contact.carrier is None else contact.turn(robot).dot(contact.normal)
+            felt = float(normal.dot(force[:3]))
             if felt < CARRIED * wanted:
                 before = self.past.empty.get(contact.name)
                 since = tick.time if before is None or before.since > tick.time else before.since
