@@ -12,6 +12,7 @@ import os
 import subprocess
 import sys
 import warnings
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -52,14 +53,15 @@ def agreement(file: Path) -> float | None:
 
     import wbc
 
-    model = wbc.load(file, "numpy").model
+    model = wbc.load(file).model
     if model.simulated is None:
         return None
+    model = model.replace(joints=[replace(joint, friction=0.0) for joint in model.joints.values()])
     m = model.simulated
     m.opt.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_CONTACT | mujoco.mjtDisableBit.mjDSBL_ACTUATION)
-    m.opt.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_LIMIT)
+    m.opt.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_LIMIT | mujoco.mjtDisableBit.mjDSBL_FRICTIONLOSS)
     d, rng, worst = mujoco.MjData(m), np.random.default_rng(0), 0.0
-    robot = wbc.load(model, "numpy")
+    robot = wbc.load(model)
     for _ in range(5):
         q = robot.integrate(model.nominal, 0.2 * rng.normal(size=robot.nv))
         v = 0.5 * rng.normal(size=robot.nv)
@@ -107,7 +109,8 @@ def row(name: str, found: dict[str, object]) -> str:
         return f"| {name} | - | {accuracy} | - | - | - | - | {_cut(reason)} |"
     figures, described = found["figures"], found["found"]
     assert isinstance(figures, dict) and isinstance(described, dict)
-    kinds = [f"{len(described[key].split(', '))} {key}" for key in ("feet", "wheels", "hands") if key in described]
+    counts = {key: len(described[key].split(", ")) for key in ("feet", "wheels", "hands") if key in described}
+    kinds = [f"{count} {key if count > 1 else key.removesuffix('s')}" for key, count in counts.items()]
     unit = (lambda x: f"{1e3 * x:.2g} mm") if found["moved"] else (lambda x: f"{x:.2g} rad")
     shown = [unit(figures[key]) if key in figures else "-" for key in ("off on the loop",)]
     push = f"{unit(figures['off after the push'])} → {unit(figures['off at the end'])}" if found["stood"] else "-"

@@ -52,7 +52,7 @@ class Trial:
         ended: how the run ended.
         stood: whether it went on to the end.
         followed: whether it came round the loop, and back after the push.
-        health: what the controller says of its own state at the end.
+        health: what the log says of its ticks.
         log: of the run.
         scene: that was run.
     """
@@ -240,6 +240,7 @@ def _judge(trial: Trial, robot: Dynamics, log: Log, scene: Scene) -> None:
     """Puts down how it went."""
     trial.log, trial.scene, trial.ended = log, scene, log.ended
     trial.stood = log.ended == "finished"
+    trial.health = log.health()
     trial.figures["tick, median"] = float(np.median(log.tick_time)) if len(log) else math.nan
     trial.figures["ticks that were not optimal"] = float(sum(status != "optimal" for status in log.status))
     if not len(log):
