@@ -127,14 +127,13 @@ def arm(robot: Dynamics, hand: str | None = None, period: float = 1e-3) -> Stack
     """
     hand, fast = _hand(robot, hand), min(3.0, 1.0 / (PERIODS * period))
     axes = "pose" if _joints_to(robot, hand) >= 6 else "position"
-    return Stack(
-        tasks.EquationOfMotion()
-        / tasks.TorqueLimits()
-        / tasks.JointLimits()
-        / tasks.EndEffectorAcceleration(hand, gains=Gains(fast), axes=axes)
-        / tasks.JointAcceleration(_posture(robot), gains=Gains(fast / 2))
-        / tasks.TorqueMinimization()
-    )
+    levels = tasks.EquationOfMotion() / tasks.TorqueLimits()
+    limits = robot.limits
+    if np.isfinite([limits.lower, limits.upper, limits.velocity]).any():
+        levels = levels / tasks.JointLimits()
+    reach = tasks.EndEffectorAcceleration(hand, gains=Gains(fast), axes=axes)
+    posture = tasks.JointAcceleration(_posture(robot), gains=Gains(fast / 2))
+    return Stack(levels / reach / posture / tasks.TorqueMinimization())
 
 
 def holding(robot: Dynamics, period: float = 1e-3) -> Stack:

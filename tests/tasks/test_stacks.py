@@ -11,6 +11,7 @@ import tasks
 import wbc
 from tasks import stacks
 from tests.foreign import biped, dog
+from wbc.application.trial import try_robot
 from wbc.simulation import Push, make_plant
 
 
@@ -134,3 +135,15 @@ def test_a_robot_without_feet_is_told_what_to_do() -> None:
         stacks.standing("quadruped")
     with pytest.raises(wbc.WbcError, match="has no hand: name a frame"):
         stacks.reaching(wbc.load("quadruped"))
+
+
+def test_an_arm_without_limits_and_with_two_joints_on_its_base_has_a_stack(tmp_path) -> None:
+    pytest.importorskip("mujoco")
+    path = tmp_path / "stage.xml"
+    path.write_text(
+        """<mujoco><worldbody><body name="stage"><joint name="x" type="slide" axis="1 0 0"/>
+        <joint name="y" type="slide" axis="0 1 0"/><geom size="0.1" pos="0 0 0.2" mass="2"/></body></worldbody>
+        <actuator><motor joint="x"/><motor joint="y"/></actuator></mujoco>"""
+    )
+    assert "joint limits" not in [task.name for task in stacks.standing(wbc.load(path))]
+    assert try_robot(str(path), seconds=0.2).stood
