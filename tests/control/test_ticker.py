@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import copy
+import gc
+
 import numpy as np
 import pytest
 
 import tasks
 import wbc
 from tests.control.scenes import standing
+from wbc import classical, kinematics
 
 
 class Watch(tasks.TorqueMinimization):
@@ -130,3 +134,54 @@ def test_asking_for_errors_moves_nothing_on() -> None:
     assert ours.stack["posture"].weight == 1.0
     ours.step(q, np.zeros(7))
     assert watch.times[-1] == 1.001
+
+
+@pytest.mark.parametrize("kind", ["of tasks", "classical", "kinematic"])
+def test_time_that_runs_backwards_is_an_error(kind: str) -> None:
+    robot = wbc.load("arm")
+    if kind == "classical":
+        ours = classical.JointPD(robot)
+    elif kind == "kinematic":
+        ours = kinematics.DifferentialKinematics(robot, wbc.Stack(tasks.JointVelocity()))
+    else:
+        ours = watched()[0]
+    q, v = np.array(robot.model.nominal), np.zeros(7)
+    ours.step(q, v, 0.2)
+    ours.step(q, v, 0.2 - 1e-12)  # rounding
+    with pytest.raises(wbc.WbcError, match=r"t = 0\.1 s is before the last tick, at 0\.2 s.*reset\(\)"):
+        ours.step(q, v, 0.1)
+    ours.step(q, v, 0.2)  # where it was
+    ours.reset()
+    ours.step(q, v, 0.1)
+
+
+def test_two_controllers_do_not_share_a_stack_during_ramps() -> None:
+    one, q = standing("quadruped")
+    other = wbc.Controller(one.robot, one.stack)
+    v, foot = np.zeros(18), one.robot.model.feet[0]
+    for ours in (one, other):  # nothing changes: they may
+        ours.step(q, v, 0.0)
+    for change in (
+        lambda: one.stack.open_contact(foot, 0.01),
+        lambda: one.stack.close_contact(foot, 0.01),
+        lambda: one.stack.fade("posture", 3.0, 0.01),
+        lambda: one.stack.switch_off("posture", 0.01),
+    ):
+        began = one._ticker.time
+        change()
+        one.step(q, v, began + 0.001)
+        with pytest.raises(wbc.WbcError, match=r"two controllers share a stack .*copy\.deepcopy\(stack\)"):
+            other.step(q, v, began + 0.001)
+        one.step(q, v, began + 0.1)
+        other.step(q, v, began + 0.1)  # the ramp is over
+
+
+def test_a_ramp_goes_on_where_its_controller_is_gone_and_in_a_copy() -> None:
+    one, q = standing("quadruped")
+    stack, robot, v = one.stack, one.robot, np.zeros(18)
+    stack.open_contact(robot.model.feet[0], 0.01)
+    one.step(q, v, 0.001)
+    wbc.Controller(robot, copy.deepcopy(stack)).step(q, v, 0.002)
+    del one
+    gc.collect()
+    wbc.Controller(robot, stack).step(q, v, 0.002)

@@ -21,11 +21,13 @@ from wbc.control.solution import Solution
 from wbc.control.solving import Outcome
 from wbc.control.stack import Stack
 from wbc.control.ticker import Ticker
+from wbc.copies import Independent
 from wbc.dynamics.base import Dynamics
 from wbc.errors import WbcError, WbcWarning, number, show
 from wbc.solvers import Solver
 from wbc.tasking.layout import Layout
 from wbc.tasking.tick import Tick
+from wbc.threads import Turn, busy, taking
 
 BEYOND = 1e-6
 """A torque or force is beyond its bound when it is so by more, N m or N: as in `Certificate.holds`."""
@@ -59,7 +61,7 @@ class ClassicalSolution(Solution):
         return "\n".join([head, *table])
 
 
-class ClassicalController(ABC):
+class ClassicalController(Independent, ABC):
     """A controller whose torques come from a law, a formula, and not from a stack of tasks.
 
     It has the interface of `wbc.Controller`, so it runs where one does. One of your own is a class with a `law`.
@@ -96,7 +98,7 @@ class ClassicalController(ABC):
         self.period = number(period, "the control period, s,", high=1e3, above=True)
         self.solver = usable_solver(solver)
         check_tasks(self.robot, self.stack)
-        self._ticker = Ticker(self.robot, self.stack)
+        self._ticker, self._turn = Ticker(self.robot, self.stack), Turn()
         self._programs: dict[Layout, Program] = {}
         if self.carried_by_contacts and self.robot.model.floating and not self.stack.contacts:
             name = self.robot.model.name
@@ -143,12 +145,22 @@ class ClassicalController(ABC):
 
     def reset(self) -> None:
         """Forgets the past: places that are held, and ramps."""
-        self.stack.reset()
-        self._ticker.forget()
-        self.solver.reset()
+        with taking(self._turn, self):
+            self.stack.reset()
+            self._ticker.forget()
+            self.solver.reset()
 
     def step(self, q: ArrayLike, v: ArrayLike, t: float | None = None) -> Solution:
         """See `wbc.Controller`; the time that judging takes is not counted."""
+        if not self._turn.take():
+            raise busy(self)
+        try:
+            return self._tick(q, v, t)
+        finally:
+            self._turn.give()
+
+    def _tick(self, q: ArrayLike, v: ArrayLike, t: float | None) -> Solution:
+        """See `step`."""
         began = perf_counter()
         robot = self.robot
         robot.update(q, v)

@@ -26,17 +26,19 @@ from wbc.control.solution import Solution
 from wbc.control.solving import BEYOND, CompiledSolving, LevelSolving, Outcome, Solving, UnsoundRowsError
 from wbc.control.stack import Stack
 from wbc.control.ticker import Ticker
+from wbc.copies import Independent
 from wbc.dynamics.base import Dynamics
 from wbc.errors import WbcError, number, show
 from wbc.solvers.base import Solver
 from wbc.tasking.layout import Layout
 from wbc.tasking.tick import Tick
+from wbc.threads import Turn, busy, taking
 
 RESERVE = 2e-4
 """What comes after a solver in a tick takes no more than this, s: a deadline leaves it."""
 
 
-class Controller:
+class Controller(Independent):
     """Computes joint torques that make a robot do what a stack says.
 
     Args:
@@ -81,7 +83,7 @@ class Controller:
         self.deadline = None if deadline is None else number(deadline, "the deadline, s,", above=True)
         self.solver = usable_solver(solver)
         check_tasks(self.robot, stack)
-        self._ticker = Ticker(self.robot, stack)
+        self._ticker, self._turn = Ticker(self.robot, stack), Turn()
         self._laid: dict[Layout, tuple[Program, Solving, Guard]] = {}
         # a stack that never speaks of torques, or a solver that looks at no inequality, is taken at its word
         self._guarded = any(task.bounds_torques for task in stack) and not self.solver.ignores_inequalities
@@ -90,11 +92,12 @@ class Controller:
 
     def reset(self) -> None:
         """Forgets the past: places that are held, ramps, the last torque, the solver's last active set."""
-        self.stack.reset()
-        self._ticker.forget()
-        self.solver.reset()
-        for _, solving, _ in self._laid.values():
-            solving.forget()
+        with taking(self._turn, self):
+            self.stack.reset()
+            self._ticker.forget()
+            self.solver.reset()
+            for _, solving, _ in self._laid.values():
+                solving.forget()
 
     def step(self, q: ArrayLike, v: ArrayLike, t: float | None = None) -> Solution:
         """One tick. The same input twice gives the same output.
@@ -110,6 +113,15 @@ class Controller:
         Raises:
             WbcError: q, v or t is not what it should be. A hard state raises nothing.
         """
+        if not self._turn.take():
+            raise busy(self)
+        try:
+            return self._tick(q, v, t)
+        finally:
+            self._turn.give()
+
+    def _tick(self, q: ArrayLike, v: ArrayLike, t: float | None) -> Solution:
+        """See `step`."""
         began = perf_counter()
         robot = self.robot
         robot.update(q, v)

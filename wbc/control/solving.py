@@ -110,13 +110,17 @@ class CompiledSolving(Solving):
             for part in parts
         )
         if shapes not in self._plans:
-            assert kernel is not None
-            nv, nf, actuated = self._sizes
-            count = 1 + max(level for level, _ in self._levels)
-            options = self._solver_options("max_iterations", 1000), self._solver_options("rank_tolerance", 1e-9)
-            plan = self._plans[shapes] = kernel.TickPlan(nv, nf, actuated, self._scale, count, shapes, *options)
-            plan.soften(self._solver_options("soften", 0.0), 1)
+            self._plans[shapes] = self._planned(shapes)
         self._plan = self._plans[shapes]
+
+    def _planned(self, shapes: tuple[Any, ...]) -> Any:  # noqa: ANN401  a type of the kernel
+        assert kernel is not None
+        nv, nf, actuated = self._sizes
+        count = 1 + max(level for level, _ in self._levels)
+        options = self._solver_options("max_iterations", 1000), self._solver_options("rank_tolerance", 1e-9)
+        plan = kernel.TickPlan(nv, nf, actuated, self._scale, count, shapes, *options)
+        plan.soften(self._solver_options("soften", 0.0), 1)
+        return plan
 
     def solve(self, equation: MotionEquation, parts: Sequence[Part], seconds: float) -> Outcome:
         """See `Solving`."""
@@ -157,8 +161,20 @@ class CompiledSolving(Solving):
             plan.forget()
 
     def __getstate__(self) -> dict[str, Any]:
-        """A copy lays its plans out anew: two must not share what one of them remembers."""
-        return self.__dict__ | {"_plans": {}, "_plan": None}
+        """A copy has plans of its own, which remember the same."""
+        memories = {shapes: plan.memory() for shapes, plan in self._plans.items()}
+        current = next((shapes for shapes, plan in self._plans.items() if plan is self._plan), None)
+        return self.__dict__ | {"_plans": memories, "_plan": current}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        if kernel is None:
+            raise WbcError("a controller that solves by the compiled kernel was copied to where there is none")
+        self._plans = {}
+        for shapes, memory in state["_plans"].items():
+            self._plans[shapes] = self._planned(shapes)
+            self._plans[shapes].recall(memory)
+        self._plan = self._plans.get(state["_plan"])
 
 
 def _as_kernel_wants(part: Part) -> Part:

@@ -8,9 +8,10 @@ from typing import Protocol
 from wbc.arrays import Array
 from wbc.control.checks import finite_time
 from wbc.control.equation_of_motion import EquationOfMotion
+from wbc.control.ramps import ROUNDING
 from wbc.control.stack import Stack
 from wbc.dynamics.base import Dynamics
-from wbc.errors import WbcWarning
+from wbc.errors import WbcError, WbcWarning
 from wbc.tasking.layout import Layout
 from wbc.tasking.tick import Tick
 
@@ -79,8 +80,8 @@ class Ticker:
         time = finite_time(t) if t is not None else self.time + period if self._began else 0.0
         self._look(time)
         stack = self._stack
-        stack.schedule.advance(time)
-        stack.support.advance(time, self._robot, self._normal_forces)
+        stack.schedule.advance(time, self)
+        stack.support.advance(time, self._robot, self._normal_forces, self)
         return self._at(time, period)
 
     def again(self, period: float) -> Tick:
@@ -101,6 +102,11 @@ class Ticker:
         """Two ticks at one time have the same last torque: that of the last tick at another time."""
         if not self._began:
             return
+        if time < self.time - ROUNDING:
+            raise WbcError(
+                f"t = {time:g} s is before the last tick, at {self.time:g} s: time does not run backwards; "
+                "controller.reset() begins anew"
+            )
         if time != self.time:
             self._torque, self._still = None if self._last is None else self._last.torque, 0
             return
@@ -110,7 +116,7 @@ class Ticker:
                 f"{STANDING_STILL} ticks in a row had the time {time:g} s: targets, ramps and limits on the rate of "
                 "torques stand still; give each tick its time, or none: controller.step(q, v)",
                 WbcWarning,
-                stacklevel=4,
+                stacklevel=5,
             )
 
     def _normal_forces(self) -> dict[str, float]:

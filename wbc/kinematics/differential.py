@@ -20,6 +20,7 @@ from wbc.control.program import Part, Program, row_counts
 from wbc.control.solving import Outcome, UnsoundRowsError, ask, hierarchy_of, outcome_of, stacked
 from wbc.control.stack import Stack
 from wbc.control.ticker import Ticker
+from wbc.copies import Independent
 from wbc.dynamics.base import Dynamics
 from wbc.errors import WbcError, number, show
 from wbc.kinematics.velocity_solution import VelocitySolution
@@ -27,9 +28,10 @@ from wbc.simulation.log import STATUSES, Log, Recorder
 from wbc.solvers import Solver
 from wbc.tasking.layout import Layout
 from wbc.tasking.tick import Tick
+from wbc.threads import Turn, busy, taking
 
 
-class DifferentialKinematics:
+class DifferentialKinematics(Independent):
     """Computes velocities that make a robot do what a stack of velocity tasks says.
 
     A level is the least-squares problem of its tasks, with equal priority and their weights (ETH 2.214, 2.215); levels
@@ -74,15 +76,16 @@ class DifferentialKinematics:
         if self.solver.dynamically_consistent:
             raise WbcError(f"{type(self.solver).__name__} is about torques; for velocities take 'nullspace'")
         check_tasks(self.robot, stack)
-        self._ticker = Ticker(self.robot, stack, kinematic=True)
+        self._ticker, self._turn = Ticker(self.robot, stack, kinematic=True), Turn()
         self._programs: dict[Layout, Program] = {}
         warn_of_ignored_inequalities(self.solver, [stack.name_of(task) for task in stack if task.bounds_only])
 
     def reset(self) -> None:
         """Forgets the past: places that are held, ramps, the solver's last active set."""
-        self.stack.reset()
-        self._ticker.forget()
-        self.solver.reset()
+        with taking(self._turn, self):
+            self.stack.reset()
+            self._ticker.forget()
+            self.solver.reset()
 
     def step(self, q: ArrayLike, v: ArrayLike | None = None, t: float | None = None) -> VelocitySolution:
         """One tick. The same input twice gives the same output.
@@ -95,6 +98,15 @@ class DifferentialKinematics:
         Raises:
             WbcError: q, v or t is not what it should be. A hard state raises nothing.
         """
+        if not self._turn.take():
+            raise busy(self)
+        try:
+            return self._tick(q, v, t)
+        finally:
+            self._turn.give()
+
+    def _tick(self, q: ArrayLike, v: ArrayLike | None, t: float | None) -> VelocitySolution:
+        """See `step`."""
         began = perf_counter()
         robot = self.robot
         robot.update(q, v)

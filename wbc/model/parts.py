@@ -6,8 +6,8 @@ Arrays that are handed over are copied, checked and kept read-only: what is wron
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
-from typing import Literal
+from dataclasses import dataclass, field, fields
+from typing import Any, Literal
 
 import numpy as np
 
@@ -32,8 +32,15 @@ VELOCITIES: dict[JointKind, int] = {**POSITIONS, "spherical": 3, "floating": 6}
 """How many entries of `v` a joint of each kind has."""
 
 
+class _Part:
+    """What a model is made of. A copy is made as the part itself was, with arrays that are read-only."""
+
+    def __reduce__(self) -> tuple[type[_Part], tuple[Any, ...]]:
+        return type(self), tuple(getattr(self, one.name) for one in fields(self))  # type: ignore[arg-type]
+
+
 @dataclass(frozen=True, eq=False)
-class Body:
+class Body(_Part):
     """A rigid body.
 
     Attributes:
@@ -61,7 +68,7 @@ class Body:
 
 
 @dataclass(frozen=True, eq=False)
-class Joint:
+class Joint(_Part):
     """A joint between two bodies; its frame is the child's frame when its coordinates are zero.
 
     Coordinates (in `q`) and velocities (in `v`) by kind:
@@ -134,7 +141,7 @@ class Joint:
 
 
 @dataclass(frozen=True, eq=False)
-class Frame:
+class Frame(_Part):
     """A named frame fixed to a body: a tool, a sensor, a contact point.
 
     Attributes:
@@ -152,7 +159,7 @@ class Frame:
 
 
 @dataclass(frozen=True, eq=False)
-class Shape:
+class Shape(_Part):
     """A primitive shape fixed to a body, for pictures and for contact. No backend needs it.
 
     Attributes:
