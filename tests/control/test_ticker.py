@@ -185,3 +185,37 @@ def test_a_ramp_goes_on_where_its_controller_is_gone_and_in_a_copy() -> None:
     del one
     gc.collect()
     wbc.Controller(robot, stack).step(q, v, 0.002)
+
+
+def test_a_run_has_a_clock_of_its_own_and_ramps_go_on() -> None:
+    one, q = standing("quadruped")
+    foot = one.robot.model.feet[0]
+    one.stack.open_contact(foot, 0.01)
+    for time in (5.0, 5.001, 5.002):
+        one.step(q, np.zeros(18), time)
+    before = one.stack.support.activation(foot)
+    one.expect_new_clock()
+    one.step(q, np.zeros(18), 0.0)  # a period later
+    assert one.stack.support.activation(foot) == pytest.approx(before - 0.1)
+    one.step(q, np.zeros(18), 0.01)
+    assert one.stack.support.activation(foot) == 0.0
+    with pytest.raises(wbc.WbcError, match="before the last tick"):
+        one.step(q, np.zeros(18), 0.0)
+
+
+def test_runs_follow_each_other_without_a_reset() -> None:
+    one, _ = standing("quadruped")
+    for _ in range(2):
+        assert wbc.run(one, wbc.Simulator(one.robot), 0.01).ended == "finished"
+    assert one.deadline is None
+
+
+def test_a_run_bounds_its_ticks_by_the_period() -> None:
+    one, _ = standing("quadruped")
+    seen: list[float | None] = []
+    for bound in (None, np.inf, 0.5):
+        one.deadline = bound
+        plant = wbc.Simulator(one.robot)
+        wbc.run(one, plant, 0.004, period=2e-3, until=lambda t, solution: seen.append(one.deadline) or False)
+        assert one.deadline == bound
+    assert seen == [2e-3, 2e-3, np.inf, np.inf, 0.5, 0.5]

@@ -21,6 +21,7 @@ from wbc.control.solution import Solution
 from wbc.control.solving import Outcome
 from wbc.control.stack import Stack
 from wbc.control.ticker import Ticker
+from wbc.control.tolerance import force_tolerance, torque_tolerance
 from wbc.copies import Independent
 from wbc.dynamics.base import Dynamics
 from wbc.errors import WbcError, WbcWarning, number, show
@@ -28,9 +29,6 @@ from wbc.solvers import Solver
 from wbc.tasking.layout import Layout
 from wbc.tasking.tick import Tick
 from wbc.threads import Turn, busy, taking
-
-BEYOND = 1e-6
-"""A torque or force is beyond its bound when it is so by more, N m or N: as in `Certificate.holds`."""
 
 
 class ClassicalSolution(Solution):
@@ -48,9 +46,9 @@ class ClassicalSolution(Solution):
         if self.status == "failed":
             return "failed: the torque is gravity compensation with damping, within the limits"
         found, lines = self.certificate, []
-        if found.torque_margin < -BEYOND:
+        if found.torque_margin < -found.torque_tolerance:
             lines.append(f"{found.worst_joint} is asked for {-found.torque_margin:.3g} more than it can give")
-        if found.cone_margin < -BEYOND:
+        if found.cone_margin < -found.cone_tolerance:
             lines.append(f"{found.worst_contact} would need a force {-found.cone_margin:.3g} N outside its cone")
         head = "relaxed: " + "; ".join(lines) if lines else "optimal: torques and contact forces are possible"
         table = [
@@ -150,6 +148,13 @@ class ClassicalController(Independent, ABC):
             self._ticker.forget()
             self.solver.reset()
 
+    def expect_new_clock(self) -> None:
+        """The time of the next tick may be before that of the last one, as at the start of a run.
+
+        Nothing is forgotten: ramps that are under way go on.
+        """
+        self._ticker.expect_new_clock()
+
     def step(self, q: ArrayLike, v: ArrayLike, t: float | None = None) -> Solution:
         """See `wbc.Controller`; the time that judging takes is not counted."""
         if not self._turn.take():
@@ -197,9 +202,9 @@ class ClassicalController(Independent, ABC):
             return Outcome(x, "failed", reason=error)
         if not np.isfinite(x).all():
             return Outcome(x, "failed", reason=ArithmeticError("what the law brings about is not finite"))
-        possible = bool((np.abs(torque) <= robot.limits.effort + BEYOND).all())
+        possible = bool((np.abs(torque) <= robot.limits.effort + torque_tolerance(robot)).all())
         margins = contact_margins(robot, tick, x[tick.force], 4)
-        possible = possible and min(margins.values(), default=0.0) >= -BEYOND
+        possible = possible and min(margins.values(), default=0.0) >= -force_tolerance(robot.mass)
         return Outcome(x, "optimal" if possible else "relaxed", 1, ignored=not possible)
 
     def _need_all_actuators(self) -> None:

@@ -24,8 +24,9 @@ def usable_solver(solver: object) -> Solver:
 
 def finite_time(t: object) -> float:
     """The time of a tick, s."""
+    plain = isinstance(t, int | float | np.integer | np.floating) and not isinstance(t, bool)
     try:
-        time = float(t) if isinstance(t, int | float | np.number) else math.nan
+        time = float(t) if plain else math.nan  # type: ignore[arg-type]  # it is real
     except OverflowError:
         time = math.inf
     if not abs(time) < math.inf:

@@ -8,7 +8,6 @@ says what came of it.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from time import perf_counter
 
 import numpy as np
@@ -23,7 +22,7 @@ from wbc.control.guard import Guard
 from wbc.control.metric import LeastTorqueByInverseMass
 from wbc.control.program import Part, Program, row_counts
 from wbc.control.solution import Solution
-from wbc.control.solving import BEYOND, CompiledSolving, LevelSolving, Outcome, Solving, UnsoundRowsError
+from wbc.control.solving import CompiledSolving, LevelSolving, Outcome, Solving, UnsoundRowsError
 from wbc.control.stack import Stack
 from wbc.control.ticker import Ticker
 from wbc.copies import Independent
@@ -48,7 +47,10 @@ class Controller(Independent):
             "operational-space", or a `wbc.solvers.Solver`.
         period: between ticks, s; tasks with a discrete-time limit (joint limits, torque rates) need it.
         deadline: s that a tick may take; the solver stops in time and returns its best point so far, and a tick that is
-            late all the same says so. None: no bound.
+            late all the same says so. None: no bound but the one that `wbc.run` gives, the period.
+        guard: whether torques are kept within what the actuators give, whatever stack and solver say: a tick that asks
+            for more is solved again, with these limits above all. False takes the solver at its word, for comparing
+            solvers on stacks without limits; the certificate says what is beyond.
 
     Attributes:
         robot: its own copy, in the state of the last tick.
@@ -56,6 +58,7 @@ class Controller(Independent):
         solver: the solver object.
         period: between ticks, s.
         deadline: s, or None.
+        guard: as given.
     """
 
     def __init__(
@@ -66,6 +69,7 @@ class Controller(Independent):
         *,
         period: float = 1e-3,
         deadline: float | None = None,
+        guard: bool = True,
     ) -> None:
         if not isinstance(robot, Dynamics):
             raise WbcError(f"a controller needs a robot of wbc.load, not {show(robot)}")
@@ -85,8 +89,9 @@ class Controller(Independent):
         check_tasks(self.robot, stack)
         self._ticker, self._turn = Ticker(self.robot, stack), Turn()
         self._laid: dict[Layout, tuple[Program, Solving, Guard]] = {}
-        # a stack that never speaks of torques, or a solver that looks at no inequality, is taken at its word
-        self._guarded = any(task.bounds_torques for task in stack) and not self.solver.ignores_inequalities
+        if not isinstance(guard, bool):
+            raise WbcError(f"guard = {show(guard)} must be True or False")
+        self.guard = guard
         bounds = [stack.name_of(task) for task in stack if task.bounds_only]
         warn_of_ignored_inequalities(self.solver, bounds)
 
@@ -96,8 +101,16 @@ class Controller(Independent):
             self.stack.reset()
             self._ticker.forget()
             self.solver.reset()
-            for _, solving, _ in self._laid.values():
+            for _, solving, guard in self._laid.values():
                 solving.forget()
+                guard.forget()
+
+    def expect_new_clock(self) -> None:
+        """The time of the next tick may be before that of the last one, as at the start of a run.
+
+        Nothing is forgotten: ramps that are under way go on.
+        """
+        self._ticker.expect_new_clock()
 
     def step(self, q: ArrayLike, v: ArrayLike, t: float | None = None) -> Solution:
         """One tick. The same input twice gives the same output.
@@ -131,7 +144,7 @@ class Controller(Independent):
         laid = self._laid.get(tick.layout) or self._lay_out(tick, equation)
         parts = laid[0].parts_or_error(robot, tick)
         built = perf_counter()
-        outcome = self._solve(laid, tick, equation, parts, began)
+        outcome, parts = self._solve(laid, tick, equation, parts, began)
         solved = perf_counter()
         solution = Solution(robot, tick, parts, outcome, command(robot, tick, outcome), self.stack)
         self._ticker.note(solution)
@@ -158,26 +171,21 @@ class Controller(Independent):
         laid: tuple[Program, Solving, Guard],
         tick: Tick,
         equation: MotionEquation,
-        parts: Sequence[Part],
+        parts: tuple[Part, ...],
         began: float,
-    ) -> Outcome:
-        """Solves within what is left of the deadline, and within what the actuators give."""
+    ) -> tuple[Outcome, tuple[Part, ...]]:
+        """Solves within what is left of the deadline, and within what the actuators give; and what was solved."""
         program, solving, guard = laid
         try:
             outcome = solving.solve(equation, parts, self._left(began))
-            beyond = guard.beyond(outcome.x[tick.torque]) if self._guarded else 0.0
-            if beyond > BEYOND and outcome.status != "failed":
-                outcome = guard.solve(equation, parts, self._left(began))
-                if guard.beyond(outcome.x[tick.torque]) > BEYOND:
-                    outcome = outcome._replace(status="relaxed")
-            if beyond > 0.0:
-                guard.clip(outcome.x[tick.torque])
+            if self.guard and outcome.status != "failed" and guard.exceeded(outcome.x[tick.torque]):
+                outcome, parts = guard.solve(equation, parts, self._left(began))
             if math.isfinite(outcome.x.dot(outcome.x)) or outcome.status == "failed":
-                return outcome
+                return outcome, parts
             raise UnsoundRowsError("the robot's dynamics have a number that can't be used")
         except UnsoundRowsError as error:
             program.check(self.robot, tick)  # names the task whose rows can't be used, if it was one
-            return Outcome(np.zeros(tick.n), "failed", reason=error)
+            return Outcome(np.zeros(tick.n), "failed", reason=error), parts
 
     def _left(self, began: float) -> float:
         """What a solver may take of a tick's time, s."""

@@ -87,6 +87,16 @@ class Ramps(Generic[Key]):
         """Forgets a ramp, where there is one."""
         self._under_way.pop(key, None)
 
+    def shift(self, by: float) -> None:
+        """Moves all that has begun in time, as where another clock tells it.
+
+        Args:
+            by: s.
+        """
+        for ramp in self._under_way.values():
+            if ramp.began is not None:
+                ramp.began += by
+
     def advance(self, time: float, whose: object = None) -> list[tuple[Key, Ramp]]:
         """Carries all ramps on to a time, and forgets those that end there.
 

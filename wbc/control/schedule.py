@@ -73,6 +73,10 @@ class Schedule:
             if value == 1.0:
                 del self._presence[name]
 
+    def shift(self, by: float) -> None:
+        """See `Ramps.shift`."""
+        self._ramps.shift(by)
+
     def finish(self) -> None:
         """Ends what is under way where it leads to."""
         self.advance(math.inf)

@@ -144,7 +144,7 @@ class Stack(Independent):
 
     def __getitem__(self, name: str) -> Task:
         """A task by its name."""
-        found = self._named.get(name)
+        found = self._named.get(name) if isinstance(name, str) else None
         if found is None:
             raise unknown_name("task", name, self._named)
         return found

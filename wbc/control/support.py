@@ -157,6 +157,10 @@ class Support:
         self._settled = not self._ramps
         return changed
 
+    def shift(self, by: float) -> None:
+        """See `Ramps.shift`."""
+        self._ramps.shift(by)
+
     def _follow(self, name: str, ramp: Ramp, weight: float, borne: Callable[[], dict[str, float]]) -> None:
         """Sets a contact to where its ramp is."""
         state = self._states[name]

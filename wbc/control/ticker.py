@@ -55,9 +55,13 @@ class Ticker:
     def forget(self) -> None:
         """Forgets the past, as at the start."""
         self.time = 0.0
-        self._began, self._still = False, 0
+        self._began, self._still, self._new_clock = False, 0, False
         self._last: Ended | None = None
         self._torque: Array | None = None
+
+    def expect_new_clock(self) -> None:
+        """The next tick may be told by another clock, as at the start of a run; nothing else is forgotten."""
+        self._new_clock = True
 
     @property
     def layout(self) -> Layout:
@@ -78,6 +82,8 @@ class Ticker:
             period: between ticks, s.
         """
         time = finite_time(t) if t is not None else self.time + period if self._began else 0.0
+        if self._new_clock:
+            self._set_clock(time, period)
         self._look(time)
         stack = self._stack
         stack.schedule.advance(time, self)
@@ -97,6 +103,15 @@ class Ticker:
     def note(self, ended: Ended | None) -> None:
         """Remembers what a tick came to."""
         self._last, self._began = ended, True
+
+    def _set_clock(self, time: float, period: float) -> None:
+        """The tick is a period after the last one, whatever its clock says: what is under way goes on from there."""
+        self._new_clock = False
+        if self._began and time < self.time - ROUNDING:
+            by = time - (self.time + period)
+            self._stack.schedule.shift(by)
+            self._stack.support.shift(by)
+            self.time += by
 
     def _look(self, time: float) -> None:
         """Two ticks at one time have the same last torque: that of the last tick at another time."""

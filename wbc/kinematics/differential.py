@@ -87,6 +87,13 @@ class DifferentialKinematics(Independent):
             self._ticker.forget()
             self.solver.reset()
 
+    def expect_new_clock(self) -> None:
+        """The time of the next tick may be before that of the last one, as at the start of a run.
+
+        Nothing is forgotten: ramps that are under way go on.
+        """
+        self._ticker.expect_new_clock()
+
     def step(self, q: ArrayLike, v: ArrayLike | None = None, t: float | None = None) -> VelocitySolution:
         """One tick. The same input twice gives the same output.
 
@@ -166,6 +173,7 @@ class DifferentialKinematics(Independent):
         recorder = Recorder(robot.model.name, contacts, (), sizes, path=path)
         now, v, ended = numbers(q, "q"), np.zeros(robot.nv), "finished"
         none = np.zeros(robot.na + 3 * len(contacts))
+        self.expect_new_clock()
         try:
             for tick in range(max(round(duration / self.period), 1)):
                 t = tick * self.period

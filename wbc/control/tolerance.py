@@ -1,0 +1,30 @@
+"""What counts as held: shares of a robot's own forces and torques, so that a gripper of grams and a machine of tonnes
+are judged alike.
+"""
+
+from __future__ import annotations
+
+from wbc.arrays import Array
+from wbc.dynamics.base import Dynamics
+
+SHARE = 1e-8
+"""A force may be beyond its bound by this share of the robot's weight, a torque by this share of what its actuator
+gives, and the equation of motion off by this share of its largest term."""
+
+GRAVITY = 9.81
+"""A weight is told by it where a robot floats in space, too, m/s²."""
+
+
+def force_tolerance(mass: float) -> float:
+    """What a force may be beyond its bound, N.
+
+    Args:
+        mass: of the robot, kg.
+    """
+    return SHARE * GRAVITY * max(mass, 1e-9)
+
+
+def torque_tolerance(robot: Dynamics) -> Array:
+    """What the torque of each actuator may be beyond its limit, N m or N, shape (na,)."""
+    found: Array = SHARE * robot.limits.effort
+    return found
