@@ -160,28 +160,24 @@ class ClassicalController(Independent, ABC):
         if not self._turn.take():
             raise busy(self)
         try:
-            return self._tick(q, v, t)
+            began = perf_counter()
+            robot = self.robot
+            robot.update(q, v)
+            tick = self._ticker.tick(t, self.period)
+            known = perf_counter()
+            outcome = self._lawful(tick)
+            solved = perf_counter()
+            program = self._programs.get(tick.layout)
+            if program is None:
+                program = self._programs[tick.layout] = Program(self.stack, tick.layout)
+            parts = program.parts_or_error(robot, tick)
+            x = command(robot, tick, outcome)
+            solution = ClassicalSolution(robot, tick, parts, outcome, x, self.stack)
+            self._ticker.note(solution)
+            solution.time = Times(known - began, 0.0, solved - known, solved - began)
+            return solution
         finally:
             self._turn.give()
-
-    def _tick(self, q: ArrayLike, v: ArrayLike, t: float | None) -> Solution:
-        """See `step`."""
-        began = perf_counter()
-        robot = self.robot
-        robot.update(q, v)
-        tick = self._ticker.tick(t, self.period)
-        known = perf_counter()
-        outcome = self._lawful(tick)
-        solved = perf_counter()
-        program = self._programs.get(tick.layout)
-        if program is None:
-            program = self._programs[tick.layout] = Program(self.stack, tick.layout)
-        parts = program.parts_or_error(robot, tick)
-        x = command(robot, tick, outcome)
-        solution = ClassicalSolution(robot, tick, parts, outcome, x, self.stack)
-        self._ticker.note(solution)
-        solution.time = Times(known - began, 0.0, solved - known, solved - began)
-        return solution
 
     def errors(self) -> dict[str, Array]:
         """How far each task with a target is from it in the state of the last tick, by name: see `Task.error`."""

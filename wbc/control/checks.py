@@ -24,9 +24,8 @@ def usable_solver(solver: object) -> Solver:
 
 def finite_time(t: object) -> float:
     """The time of a tick, s."""
-    plain = isinstance(t, int | float | np.integer | np.floating) and not isinstance(t, bool)
     try:
-        time = float(t) if plain else math.nan  # type: ignore[arg-type]  # it is real
+        time = float(t) if isinstance(t, int | float | np.integer | np.floating) else math.nan
     except OverflowError:
         time = math.inf
     if not abs(time) < math.inf:

@@ -129,29 +129,25 @@ class Controller(Independent):
         if not self._turn.take():
             raise busy(self)
         try:
-            return self._tick(q, v, t)
+            began = perf_counter()
+            robot = self.robot
+            robot.update(q, v)
+            tick = self._ticker.tick(t, self.period)
+            equation = MotionEquation.of(robot, tick)
+            known = perf_counter()
+            laid = self._laid.get(tick.layout) or self._lay_out(tick, equation)
+            parts = laid[0].parts_or_error(robot, tick)
+            built = perf_counter()
+            outcome, parts = self._solve(laid, tick, equation, parts, began)
+            solved = perf_counter()
+            solution = Solution(robot, tick, parts, outcome, command(robot, tick, outcome), self.stack)
+            self._ticker.note(solution)
+            ended = perf_counter()
+            solution.time = Times(known - began, built - known, solved - built, ended - began)
+            solution.late = self.deadline is not None and ended - began > self.deadline
+            return solution
         finally:
             self._turn.give()
-
-    def _tick(self, q: ArrayLike, v: ArrayLike, t: float | None) -> Solution:
-        """See `step`."""
-        began = perf_counter()
-        robot = self.robot
-        robot.update(q, v)
-        tick = self._ticker.tick(t, self.period)
-        equation = MotionEquation.of(robot, tick)
-        known = perf_counter()
-        laid = self._laid.get(tick.layout) or self._lay_out(tick, equation)
-        parts = laid[0].parts_or_error(robot, tick)
-        built = perf_counter()
-        outcome, parts = self._solve(laid, tick, equation, parts, began)
-        solved = perf_counter()
-        solution = Solution(robot, tick, parts, outcome, command(robot, tick, outcome), self.stack)
-        self._ticker.note(solution)
-        ended = perf_counter()
-        solution.time = Times(known - began, built - known, solved - built, ended - began)
-        solution.late = self.deadline is not None and ended - began > self.deadline
-        return solution
 
     def _lay_out(self, tick: Tick, equation: MotionEquation) -> tuple[Program, Solving, Guard]:
         """For contacts that are closed together for the first time."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 import warnings
 from typing import Protocol
 
+import numpy as np
+
 from wbc.arrays import Array
 from wbc.control.checks import finite_time
 from wbc.control.equation_of_motion import EquationOfMotion
@@ -12,8 +14,12 @@ from wbc.control.ramps import ROUNDING
 from wbc.control.stack import Stack
 from wbc.dynamics.base import Dynamics
 from wbc.errors import WbcError, WbcWarning
+from wbc.model.names import velocity_names
 from wbc.tasking.layout import Layout
 from wbc.tasking.tick import Tick
+
+FASTEST = 500.0
+"""A velocity beyond this, m/s or rad/s, is warned of: robots don't move so fast, sensors that fail do."""
 
 STANDING_STILL = 100
 """After so many ticks in a row at one time a warning says that the time stands still."""
@@ -56,6 +62,7 @@ class Ticker:
         """Forgets the past, as at the start."""
         self.time = 0.0
         self._began, self._still, self._new_clock = False, 0, False
+        self._warned_of_speed = False
         self._last: Ended | None = None
         self._torque: Array | None = None
 
@@ -85,6 +92,9 @@ class Ticker:
         if self._new_clock:
             self._set_clock(time, period)
         self._look(time)
+        v = self._robot.v
+        if v.dot(v) > FASTEST**2 and not self._warned_of_speed:
+            self._warn_of_speed(v)
         stack = self._stack
         stack.schedule.advance(time, self)
         stack.support.advance(time, self._robot, self._normal_forces, self)
@@ -131,7 +141,20 @@ class Ticker:
                 f"{STANDING_STILL} ticks in a row had the time {time:g} s: targets, ramps and limits on the rate of "
                 "torques stand still; give each tick its time, or none: controller.step(q, v)",
                 WbcWarning,
-                stacklevel=5,
+                stacklevel=4,
+            )
+
+    def _warn_of_speed(self, v: Array) -> None:
+        """Says once which velocity is hardly one."""
+        worst = int(np.abs(v).argmax())
+        if abs(v[worst]) > FASTEST:
+            self._warned_of_speed = True
+            name = velocity_names(self._robot.model)[worst]
+            warnings.warn(
+                f"v[{worst}] = {v[worst]:.6g}, {name}, is hardly a velocity of {self._robot.model.name!r}: m/s and "
+                f"rad/s are wanted, and {FASTEST:g} is much; is a sensor out of order?",
+                WbcWarning,
+                stacklevel=4,
             )
 
     def _normal_forces(self) -> dict[str, float]:

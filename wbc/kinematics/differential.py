@@ -108,29 +108,25 @@ class DifferentialKinematics(Independent):
         if not self._turn.take():
             raise busy(self)
         try:
-            return self._tick(q, v, t)
+            began = perf_counter()
+            robot = self.robot
+            robot.update(q, v)
+            tick = self._ticker.tick(t, self.period)
+            known = perf_counter()
+            program = self._programs.get(tick.layout)
+            if program is None:
+                program = self._programs[tick.layout] = Program(self.stack, tick.layout)
+            parts = program.parts_or_error(robot, tick)
+            built = perf_counter()
+            outcome = self._solve(program, tick, parts)
+            solved = perf_counter()
+            solution = VelocitySolution(robot, tick, parts, outcome, outcome.x, self.stack)
+            self._ticker.note(None)
+            ended = perf_counter()
+            solution.time = Times(known - began, built - known, solved - built, ended - began)
+            return solution
         finally:
             self._turn.give()
-
-    def _tick(self, q: ArrayLike, v: ArrayLike | None, t: float | None) -> VelocitySolution:
-        """See `step`."""
-        began = perf_counter()
-        robot = self.robot
-        robot.update(q, v)
-        tick = self._ticker.tick(t, self.period)
-        known = perf_counter()
-        program = self._programs.get(tick.layout)
-        if program is None:
-            program = self._programs[tick.layout] = Program(self.stack, tick.layout)
-        parts = program.parts_or_error(robot, tick)
-        built = perf_counter()
-        outcome = self._solve(program, tick, parts)
-        solved = perf_counter()
-        solution = VelocitySolution(robot, tick, parts, outcome, outcome.x, self.stack)
-        self._ticker.note(None)
-        ended = perf_counter()
-        solution.time = Times(known - began, built - known, solved - built, ended - began)
-        return solution
 
     def _solve(self, program: Program, tick: Tick, parts: Sequence[Part]) -> Outcome:
         """The rows as levels, for the solver: there is no physics to eliminate."""
