@@ -36,6 +36,9 @@ from wbc.threads import Turn, busy, taking
 RESERVE = 2e-4
 """What comes after a solver in a tick takes no more than this, s: a deadline leaves it."""
 
+GUARDING = 4e-4
+"""What the guard takes, s: a deadline leaves it where the solver looks at no inequality and the guard has much to do."""
+
 
 class Controller(Independent):
     """Computes joint torques that make a robot do what a stack says.
@@ -173,7 +176,8 @@ class Controller(Independent):
         """Solves within what is left of the deadline, and within what the actuators give; and what was solved."""
         program, solving, guard = laid
         try:
-            outcome = solving.solve(equation, parts, self._left(began))
+            reserve = RESERVE + GUARDING if self.guard and self.solver.ignores_inequalities else RESERVE
+            outcome = solving.solve(equation, parts, self._left(began, reserve))
             if self.guard and outcome.status != "failed" and guard.exceeded(outcome.x[tick.torque]):
                 outcome, parts = guard.solve(equation, parts, self._left(began))
             if math.isfinite(outcome.x.dot(outcome.x)) or outcome.status == "failed":
@@ -183,11 +187,11 @@ class Controller(Independent):
             program.check(self.robot, tick)  # names the task whose rows can't be used, if it was one
             return Outcome(np.zeros(tick.n), "failed", reason=error), parts
 
-    def _left(self, began: float) -> float:
-        """What a solver may take of a tick's time, s."""
+    def _left(self, began: float, reserve: float = RESERVE) -> float:
+        """What a solver may take of a tick's time, s, where so much is left for what comes after it."""
         if self.deadline is None:
             return math.inf
-        return max(self.deadline - RESERVE - (perf_counter() - began), 1e-5)
+        return max(self.deadline - reserve - (perf_counter() - began), 1e-5)
 
     def errors(self) -> dict[str, Array]:
         """How far each task with a target is from it in the state of the last tick, by name: see `Task.error`."""

@@ -13,7 +13,7 @@ from wbc.control.solving import CompiledSolving, LevelSolving, Outcome, Solving
 from wbc.control.tolerance import SHARE
 from wbc.dynamics.base import Dynamics
 from wbc.model.names import actuator_names
-from wbc.solvers import HierarchicalQP
+from wbc.solvers import HierarchicalQP, WeightedQP
 from wbc.solvers.base import Solver
 from wbc.tasking.rows import Rows
 from wbc.tasking.task import Task
@@ -39,8 +39,9 @@ class Guard:
     """Solves a tick again where an answer asked for more than the actuators give: their limits on a level above all.
 
     Physics and these limits can always hold together, so what comes out is consistent, and as near to the stack as the
-    actuators allow. It costs nothing in a tick that stays within them. Where the solver looks at no inequality, the
-    guard looks at no other than these, and asks `HierarchicalQP`: the answer goes on from the solver's without a jump.
+    actuators allow. It costs nothing in a tick that stays within them. `HierarchicalQP` and `WeightedQP` are asked
+    again; for another solver `HierarchicalQP` is, which keeps its first level exactly. Where that solver looks at no
+    inequality the guard looks at no other than these: the answer goes on from the solver's without a jump.
 
     Args:
         program: the tasks.
@@ -58,7 +59,8 @@ class Guard:
         self._limits = Part(rows.lower, rows.upper, None, 1.0, None, None, rows.torque, entry)
         self._shifted: dict[Entry, Entry] = {}
         self._alone = solver.ignores_inequalities
-        under = HierarchicalQP(soften=0.0) if self._alone else solver.under(1)
+        keeps = isinstance(solver, HierarchicalQP | WeightedQP)  # its first level, exactly, whatever there is below it
+        under = solver.under(1) if keeps else HierarchicalQP(soften=0.0)
         levels = under.plan_levels(program.levels + 1)
         self._solving: Solving
         if levels is None:

@@ -43,9 +43,6 @@ class Task(Independent, ABC):
     holds_contacts = False
     """Whether this is the task that holds the closed contacts still."""
 
-    bounds_torques = False
-    """Whether it keeps torques within what the actuators give."""
-
     bounds_contacts = False
     """Whether it bounds the forces of the closed contacts."""
 
