@@ -138,3 +138,13 @@ def test_a_certificate_of_a_small_robot_hides_nothing() -> None:
         solution = wbc.Controller(robot, stack).step(q, np.zeros(18))
     found = solution.certificate
     assert -1e-6 < found.cone_margin < 0.0 and not found.holds
+
+
+def test_a_small_robot_s_broken_limits_are_named() -> None:
+    """A motor of a few millionths of a newton metre that is asked for a hundredth more than it gives."""
+    robot = wbc.load(scaled(wbc.load("arm").model, 1e-7))
+    effort = robot.limits.effort
+    asked = tasks.Rows(wbc.Rows.equal(1.01 * effort, torque=np.arange(7)), "asked")
+    stack = wbc.Stack(tasks.EquationOfMotion() / asked / tasks.TorqueLimits())
+    solution = controller(robot, stack, "hierarchical-qp", guard=False).step(robot.neutral(), np.zeros(7))
+    assert {active.row for active in solution.violated} == set(robot.joint_names)

@@ -37,7 +37,7 @@ RESERVE = 2e-4
 """What comes after a solver in a tick takes no more than this, s: a deadline leaves it."""
 
 GUARDING = 4e-4
-"""What the guard takes, s: a deadline leaves it where the solver looks at no inequality and the guard has much to do."""
+"""What the guard takes, s: a deadline leaves it where the solver looks at no inequality: the guard has much to do."""
 
 
 class Controller(Independent):

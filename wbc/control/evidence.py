@@ -14,6 +14,7 @@ import numpy as np
 from wbc.arrays import Array
 from wbc.control.equation_of_motion import EquationOfMotion
 from wbc.control.solving import Outcome, Status
+from wbc.control.tolerance import load_unit
 from wbc.copies import Independent
 from wbc.tasking.tick import Tick
 
@@ -173,7 +174,7 @@ class Evidence(Independent, ABC):
         for part, value, residual in self._table:
             if part.equation:
                 continue
-            size = 1.0 + np.abs(value)
+            size = load_unit(self._robot, part.acceleration, part.torque) + np.abs(value)
             low = (value <= part.lower + 1e-7 * size) & (part.lower < part.upper)
             high = (value >= part.upper - 1e-7 * size) & (part.lower < part.upper)
             for row in np.flatnonzero(low | high):
