@@ -33,6 +33,7 @@ class TorqueLimits(Task):
     """
 
     inequality = True
+    bounds_torques = True
 
     def __init__(
         self, scale: float = 1.0, rate: float | None = None, name: str | None = None, weight: float = 1.0

@@ -24,6 +24,7 @@ class ActuatorLimits(Task):
     """Torques stay within what the actuators give."""
 
     inequality = True
+    bounds_torques = True
 
     def rows(self, robot: Dynamics, tick: Tick) -> Rows:
         """See `Task`; a row an actuator."""
@@ -84,7 +85,7 @@ class Guard:
         """As `Solving.solve`, within the actuators' limits; and the rows that were solved, with these limits first."""
         below = tuple(self._below(part) for part in parts)
         asked = tuple(_without_inequalities(part) for part in below) if self._alone else below
-        outcome = self._solving.solve(equation, (self._limits, *asked), seconds)
+        outcome = self._solving.solve(equation, (self._limits, *asked), seconds)._replace(guarded=True)
         acceleration, force, torque = (outcome.x[where] for where in self._blocks)
         np.clip(torque, -self._effort, self._effort, out=torque)  # of large numbers, rounding is more than a little
         if not equation.relative_residual(acceleration, force, torque) < SHARE:

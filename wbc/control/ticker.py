@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from typing import Protocol
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
@@ -12,11 +13,15 @@ from wbc.control.checks import finite_time
 from wbc.control.equation_of_motion import EquationOfMotion
 from wbc.control.ramps import ROUNDING
 from wbc.control.stack import Stack
+from wbc.control.watch import Past, Watch
 from wbc.dynamics.base import Dynamics
 from wbc.errors import WbcError, WbcWarning
 from wbc.model.names import velocity_names
 from wbc.tasking.layout import Layout
 from wbc.tasking.tick import Tick
+
+if TYPE_CHECKING:
+    from wbc.control.program import Part
 
 FASTEST = 500.0
 """A velocity beyond this, m/s or rad/s, is warned of: robots don't move so fast, sensors that fail do."""
@@ -36,6 +41,10 @@ class Ended(Protocol):
     @property
     def normal_forces(self) -> dict[str, float]:
         """By contact, N."""
+        ...
+
+    def force_variables(self, contact: str) -> Array | None:
+        """Of a contact, shape (size,); None where it was open."""
         ...
 
 
@@ -65,6 +74,7 @@ class Ticker:
         self._warned_of_speed = False
         self._last: Ended | None = None
         self._torque: Array | None = None
+        self._watch = Watch()
 
     def expect_new_clock(self) -> None:
         """The next tick may be told by another clock, as at the start of a run; nothing else is forgotten."""
@@ -122,6 +132,30 @@ class Ticker:
             self._stack.schedule.shift(by)
             self._stack.support.shift(by)
             self.time += by
+
+    def watch(
+        self,
+        tick: Tick,
+        parts: Sequence[Part],
+        yielding: Sequence[tuple[int, int, float]],
+        measured: Mapping[str, Array] | None,
+    ) -> Past:
+        """What a solution may say of the time before it; call it before `note`.
+
+        Args:
+            tick: the moment.
+            parts: the rows of its tasks.
+            yielding: see `Outcome`.
+            measured: forces by contact, N; None: none were measured.
+        """
+        watch, robot = self._watch, self._robot
+        if watch.due(tick.time):
+            watch.look(robot, tick, parts)
+        if yielding or watch.past.weak:
+            watch.mark(tick.time, yielding)
+        if measured is not None or watch.past.empty:
+            watch.feel(robot, tick, self._last, measured)
+        return watch.past
 
     def _look(self, time: float) -> None:
         """Two ticks at one time have the same last torque: that of the last tick at another time."""

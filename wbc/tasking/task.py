@@ -43,6 +43,9 @@ class Task(Independent, ABC):
     holds_contacts = False
     """Whether this is the task that holds the closed contacts still."""
 
+    bounds_torques = False
+    """Whether it keeps torques within what the actuators give."""
+
     bounds_contacts = False
     """Whether it bounds the forces of the closed contacts."""
 
@@ -86,7 +89,9 @@ class Task(Independent, ABC):
         return [f"row {row}" for row in range(len(self.rows(robot, tick)))]
 
     def error(self, robot: Dynamics, tick: Tick) -> Array | None:
-        """How far what it is about is from its target, desired − measured, in the axes of its rows, for logs.
+        """How far what it is about is from its target, desired − measured, in the axes of its rows.
+
+        Logs have it, and `Solution.health` says where it stays.
 
         Args:
             robot: updated.
