@@ -34,7 +34,7 @@ def test_what_would_lose_something_as_an_array_of_numbers_is_refused() -> None:
         (np.array([1.0, None]), "its entries are objects"),
     ):
         for copy in (True, False):
-            with pytest.raises(WbcError, match=f"it = .*{told}"):
+            with pytest.raises(WbcError, match=f"(?s)it = .*{told}"):
                 numbers(bad, "it", copy=copy)
 
 
