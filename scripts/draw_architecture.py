@@ -119,9 +119,10 @@ LAYERS = {
     "wbc.geometry": "pure functions on arrays",
     "wbc.arrays": "array types, and numbers out of what a user hands over",
     "wbc.compiled": "the kernel, where it was built",
+    "wbc.copies": "copies that share nothing that changes",
     "wbc.errors": "errors that name what is wrong",
     "wbc.lazy": "names that are imported when asked for",
-    "wbc.threads": "small matrices on one thread",
+    "wbc.threads": "small matrices on one thread, and one thread in a controller",
 }
 """What is in each package of the layers."""
 

@@ -47,6 +47,8 @@ class Contact(ABC):
         on: str | None = None,
         name: str | None = None,
     ) -> None:
+        if not isinstance(frame, str):
+            raise WbcError(f"a contact is at a frame, told by its name, not by {show(frame)}")
         self.frame, self.on = frame, on
         self.name = frame if name is None else name
         whose = f"contact {self.name!r}"

@@ -96,7 +96,7 @@ class Solution(Evidence):
         """Whether the answer is what it claims: physics, cones and limits, checked from the state anew."""
         given = (getattr(task, "sides", None) for task in self._stack if task.bounds_contacts)
         sides = next((count for count in given if isinstance(count, int)), 4)
-        return certify(self._state(), self._tick, self._x, self._physics(), sides)
+        return certify(self._state(), self._tick, self._x, self._equation(), sides)
 
     @cached_property
     def health(self) -> Health:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -183,20 +183,25 @@ class Model:
         """The same model with one frame more; bodies, joints and shapes are shared."""
         if frame.name in self.frames:
             raise WbcError(f"there is a frame {frame.name!r} already")
-        return Model(
-            self.name,
-            [body for body in self.bodies.values() if body.name != WORLD],
-            self.joints.values(),
-            [*self.frames.values(), frame],
-            gravity=tuple(self.gravity),
-            nominal=self.nominal,
-            feet=self.feet,
-            soles=self.soles,
-            hands=self.hands,
-            shapes=self.shapes,
-            warnings=self.warnings,
-            left_out=self.left_out,
-        )
+        given = self._given()
+        return Model(**{**given, "frames": [*given["frames"], frame]})
+
+    def _given(self) -> dict[str, Any]:
+        """What it was made of: the arguments that make the same model."""
+        return {
+            "name": self.name,
+            "bodies": [body for body in self.bodies.values() if body.name != WORLD],
+            "joints": list(self.joints.values()),
+            "frames": list(self.frames.values()),
+            "gravity": tuple(self.gravity),
+            "nominal": self.nominal,
+            "feet": self.feet,
+            "soles": dict(self.soles),
+            "hands": self.hands,
+            "shapes": self.shapes,
+            "warnings": self.warnings,
+            "left_out": self.left_out,
+        }
 
     def __copy__(self) -> Model:
         return self
@@ -204,9 +209,17 @@ class Model:
     def __deepcopy__(self, memo: dict[int, object]) -> Model:
         return self  # it never changes
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _made_anew, (self._given(), type(self))
+
     def __repr__(self) -> str:
         base = "floating" if self.floating else "fixed"
         return f"Model({self.name!r}, {base} base, nq={self.nq}, nv={self.nv}, na={self.na}, {self.mass:.3g} kg)"
+
+
+def _made_anew(given: dict[str, Any], kind: type[Model]) -> Model:
+    """A model of the arguments that `Model._given` gave."""
+    return kind(**given)
 
 
 def _by_name(kind: str, parts: Iterable[Part]) -> dict[str, Part]:
