@@ -24,8 +24,8 @@ from wbc.geometry import quaternion
 from wbc.model.parts import plane_axes
 from wbc.model.tree import Tree
 
-FREE = 1e-5
-"""The least coefficient of friction that MuJoCo has."""
+FREE = 1e-4
+"""The coefficient of friction along what is free."""
 
 THINNEST = 0.1
 """The least half-axis of an ellipsoid, as a share of the wheel's radius."""
@@ -50,6 +50,9 @@ def add_wheels(
     import mujoco
 
     kinds = mujoco.mjtGeom
+    if any(wheel.rollers is not None for wheel in tree.model.wheels.values()):
+        # where friction differs so much by direction, MuJoCo's usual tolerances let a wheel slip for a tick now and then
+        spec.option.tolerance, spec.option.ls_tolerance, spec.option.ls_iterations = 1e-14, 1e-4, 200
     for frame, wheel in tree.model.wheels.items():
         node, pose = tree.place(frame)
         radius, name = wheel.radius, f"wheel {frame}"
@@ -59,7 +62,7 @@ def add_wheels(
             across = max(math.sqrt(wheel.crown * radius), THINNEST * radius)
             kind, size, sliding = kinds.mjGEOM_ELLIPSOID, [radius, radius, across], (friction, friction)
         elif abs(math.sin(wheel.rollers)) < 1e-9:
-            kind, size, sliding = kinds.mjGEOM_CAPSULE, [radius, 0.01 * radius, 0.0], (FREE, friction)
+            kind, size, sliding = kinds.mjGEOM_CAPSULE, [radius, 1e-4 * radius, 0.0], (FREE, friction)
         else:
             raise WbcError(
                 f"wheel {frame!r}: MuJoCo has no contact for rollers at {wheel.rollers:g} rad, only for those of an "
