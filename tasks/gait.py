@@ -48,11 +48,15 @@ class Trot:
 
         foothold = p + v t₊ + R_z(ψ + ω t₊) r + k (v − v_command).
 
+    A wheel rolls on under the base during its stance, and leaves it to the side only. It is put down where its hip will
+    be at the touchdown, and before that by half of how far it will be left to the side; it swings as fast as it rolls.
+
     The base keeps its height and stays level, and follows the integrated command. Put `base` and `swings` into a stack,
     the feet being point contacts named as their frames, and call `update` before each tick.
 
     Args:
-        robot: with four feet; its nominal configuration says where they stand under the base.
+        robot: with four feet, or four wheels in their place (see `wbc.Wheel`); its nominal configuration says where they
+            stand under the base.
         command: see the attribute.
         swing: time of a foot in the air, s.
         overlap: time on all four feet between two swings, s.
@@ -93,9 +97,10 @@ class Trot:
     ) -> None:
         if not isinstance(robot, Dynamics):
             raise WbcError(f"a trot needs a robot of wbc.load, not {show(robot)}")
-        feet = robot.model.feet
+        feet = robot.model.feet or tuple(robot.model.wheels)
         if len(feet) != 4:
             raise WbcError(f"a trot needs four feet; {robot.model.name!r} has {len(feet)}")
+        self._rolls = not robot.model.feet
         if not (swing > 0 and overlap > 0 and lift > 0 and settle >= 0 and greatest > 0 and leash > 0):
             raise WbcError("a trot's swing, overlap, lift, greatest and leash must be positive, settle zero or more")
         self.swing, self.overlap, self.lift, self.feedback = swing, overlap, lift, feedback
@@ -130,6 +135,7 @@ class Trot:
         self._heading_rate = np.zeros(3)  # the same, in the axes of the heading: the command, taken up smoothly
         self._from = {foot: np.zeros(3) for foot in self._hips}
         self._to = {foot: np.zeros(3) for foot in self._hips}
+        self._along = {foot: np.zeros(3) for foot in self._hips}  # the velocity of a wheel that rolls, world axes
         self._lifted = 0.0
 
     @property
@@ -186,6 +192,7 @@ class Trot:
             self._lifted = t
             for foot in self._pairs[step % 2]:
                 self._from[foot] = robot.pose(foot)[:3, 3].copy()
+                self._along[foot] = self._rolling(foot)
                 stack.switch_on(f"swing of {foot}")
         self._airborne = airborne
         self._put_down(robot, t)
@@ -210,13 +217,24 @@ class Trot:
             return
         pose = robot.pose(self._frame)
         v = robot.twist(self._frame)[:2]
-        # in the middle of a stance as long as a swing with the whiles on all feet before and after it
-        ahead = self._lifted + self.swing - t + self.swing / 2 + self.overlap
+        # the middle of a stance as long as a swing with the whiles on all feet before and after it
+        half = self.swing / 2 + self.overlap
+        ahead = self._lifted + self.swing - t + (0.0 if self._rolls else half)
         yaw = math.atan2(pose[1, 0], pose[0, 0]) + self._rate[2] * ahead
         turn = so3.exp([0.0, 0.0, yaw])[:2, :2]
         middle = pose[:2, 3] + v * ahead + self.feedback * (v - self._rate[:2])
         for foot in self.contacts_in_air:
-            self._to[foot] = np.append(middle + turn @ self._hips[foot], self._from[foot][2])
+            place = self._hips[foot]
+            if self._rolls:
+                place = place + [0.0, half * (self._heading_rate[1] + self._heading_rate[2] * place[0])]
+            self._to[foot] = np.append(middle + turn @ place, self._from[foot][2])
+
+    def _rolling(self, foot: str) -> Array:
+        """The velocity with which a wheel rolls under the base, world axes, m/s; zero for what does not roll."""
+        if not self._rolls:
+            return np.zeros(3)
+        forward = self._heading_rate[0] - self._heading_rate[2] * self._hips[foot][1]
+        return forward * np.array([math.cos(self._pose[3]), math.sin(self._pose[3]), 0.0])
 
     def _base_target(self, time: float) -> tuple[Array, Array, Array]:
         pose = np.eye(4)
@@ -227,10 +245,11 @@ class Trot:
     def _swing_target(self, foot: str, time: float) -> tuple[Array, Array, Array]:
         """Position, velocity and acceleration of a foot: away over the ground, and down on it."""
         s = min(max((time - self._lifted) / self.swing, 0.0), 1.0)
-        way = self._to[foot] - self._from[foot]
+        along = self._along[foot] * self.swing
+        way = self._to[foot] - self._from[foot] - along
         down = self.touchdown * self.swing
-        found = []
+        found, rolled = [], (along * s, along, np.zeros(3))
         for order in range(3):
             rise = self.lift * BUMP[order](s) + down * DOWN[order](s)
-            found.append((way * AWAY[order](s) + np.array([0.0, 0.0, rise])) / self.swing**order)
+            found.append((way * AWAY[order](s) + rolled[order] + np.array([0.0, 0.0, rise])) / self.swing**order)
         return self._from[foot] + found[0], np.append(found[1], np.zeros(3)), np.append(found[2], np.zeros(3))
