@@ -12,6 +12,7 @@ from wbc.contacts.cone import FRICTIONLESS, force_cone
 from wbc.contacts.contact import Contact
 from wbc.dynamics.base import Dynamics
 from wbc.errors import WbcError, show, unknown_name
+from wbc.geometry import so3
 from wbc.model.wheel import LEAST_SINE, Wheel
 from wbc.model.wheels import find_wheel
 
@@ -144,8 +145,9 @@ class RollingContact(Contact):
         twist = robot.twist(self.frame)
         velocity, omega = twist[:3] + cross(twist[3:], down), twist[3:]
         rates = self._rates(axle, E[0], cross(omega, axle))
-        # e · (ω × d) = (d × e) · ω
-        K = self._held @ np.hstack([E, [cross(down, direction) for direction in E]])
+        K = np.empty((len(self._held), 6))
+        K[:, :3] = self._held @ E
+        K[:, 3:] = -K[:, :3] @ so3.skew(down)  # e · (ω × d)
         turning = E @ cross(omega, rates.down)
         turning[0] += rates.along @ velocity
         turning[1] += rates.left @ velocity
