@@ -1,7 +1,7 @@
 """What a user composes into a stack: one small class for each thing that a robot can be asked to do.
 
 Equations: `EquationOfMotion`, `ContactMotion`, `EndEffectorAcceleration`, `CartesianImpedance`, `CenterOfMass`,
-`CentroidalMomentum`, `JointAcceleration`, `JointImpedance`, `ContactForce`, and `BaseVelocity` for what drives, and what is wanted least:
+`CentroidalMomentum`, `JointAcceleration`, `JointImpedance`, `ContactForce`, and `BaseVelocity` and `WheelSpin` for what drives, and what is wanted least:
 `TorqueMinimization`, `ForceMinimization`, `AccelerationMinimization`. Inequalities: `TorqueLimits`, `FrictionCones`,
 `JointLimits`, and any equation with a tolerance. `Rows` takes rows of one's own.
 
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
         VelocityLimits,
         VelocityMinimization,
     )
+    from tasks.spin import WheelSpin
 
 __all__ = [
     "AccelerationMinimization",
@@ -61,6 +62,7 @@ __all__ = [
     "Trot",
     "VelocityLimits",
     "VelocityMinimization",
+    "WheelSpin",
 ]
 
 _LATER = {
@@ -72,6 +74,7 @@ _LATER = {
     "JointVelocity": "tasks.kinematics",
     "VelocityLimits": "tasks.kinematics",
     "VelocityMinimization": "tasks.kinematics",
+    "WheelSpin": "tasks.spin",
 }
 """What is imported when it is asked for, and from where: by those who walk or drive, and those who have no use for forces."""
 

@@ -1,24 +1,29 @@
 """A trot: when which foot is lifted, where it is put down, and what the base does meanwhile.
 
 A gait is no task: it has no rows. It stands here because it makes tasks and steers them, and what composes tasks is
-above `wbc`. Its own tasks are `Trot.base` and `Trot.swings`.
+above `wbc`. Its own tasks are `Trot.base` and `Trot.steps`.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from functools import partial
 
 import numpy as np
 from numpy.polynomial import Polynomial
 
 from tasks.frame import EndEffectorAcceleration
+from tasks.spin import WheelSpin
 from wbc.arrays import Array, ArrayLike, numbers
+from wbc.contacts import RollingContact
 from wbc.control.protocol import TorqueController
+from wbc.control.stack import Stack
 from wbc.dynamics import Dynamics
 from wbc.errors import WbcError, show
 from wbc.geometry import so3
 from wbc.tasking.gains import Gains
+from wbc.tasking.levels import Levels
 
 TICK = 1e-9
 """What is due within so many seconds is due: times of ticks are sums of periods."""
@@ -49,9 +54,11 @@ class Trot:
         foothold = p + v t₊ + R_z(ψ + ω t₊) r + k (v − v_command).
 
     A wheel rolls on under the base during its stance, and leaves it to the side only. It is put down where its hip will
-    be at the touchdown, and before that by half of how far it will be left to the side; it swings as fast as it rolls.
+    be at the touchdown, and before that by half of how far it will be left to the side; it swings as fast as it rolls,
+    and turns as if it rolled. While it is on the ground it is kept under its hip, forward and backward: else wheels would
+    be thrown about for what their inertia does to the base. All that is `steps`; it stands above the base.
 
-    The base keeps its height and stays level, and follows the integrated command. Put `base` and `swings` into a stack,
+    The base keeps its height and stays level, and follows the integrated command. Put `base` and `steps` into a stack,
     the feet being point contacts named as their frames, and call `update` before each tick.
 
     Args:
@@ -76,6 +83,9 @@ class Trot:
             set at any time.
         base: the task that steers the base.
         swings: the tasks that move the feet, named "swing of ..."; each is off while its foot is on the ground.
+        stances: the tasks that keep wheels under their hips, named "stance of ..."; each is off while its wheel is in
+            the air; none for feet.
+        steps: swings, stances and the spin of wheels, for one level of a stack.
     """
 
     def __init__(
@@ -124,7 +134,34 @@ class Trot:
             )
             for foot in feet
         )
+        self.stances = tuple(
+            EndEffectorAcceleration(
+                wheel, self._under_hip(posed, wheel), Gains(3.0), axes="x", relative_to=base, name=f"stance of {wheel}"
+            )
+            for wheel in (feet if self._rolls else ())
+        )
+        spin = [WheelSpin([RollingContact(wheel) for wheel in feet])] if self._rolls else []
+        self.steps = Levels([[*self.swings, *self.stances, *spin]])
         self.reset()
+
+    def _under_hip(self, posed: Dynamics, wheel: str) -> Array:
+        """Where a wheel is against the base in the nominal configuration, m, in the axes of the base, shape (3,)."""
+        base = posed.pose(self._frame)
+        return np.asarray(base[:3, :3].T @ (posed.pose(wheel)[:3, 3] - base[:3, 3]))
+
+    def _lower(self, stack: Stack, feet: Iterable[str]) -> None:
+        """Hands feet from their swings to their stances."""
+        for foot in feet:
+            stack.switch_off(f"swing of {foot}")
+            if self._rolls:
+                stack.switch_on(f"stance of {foot}")
+
+    def _raise(self, stack: Stack, feet: Iterable[str]) -> None:
+        """Hands feet from their stances to their swings."""
+        for foot in feet:
+            stack.switch_on(f"swing of {foot}")
+            if self._rolls:
+                stack.switch_off(f"stance of {foot}")
 
     def reset(self) -> None:
         """Forgets the past: the next `update` finds the robot standing on its four feet."""
@@ -161,15 +198,14 @@ class Trot:
 
         Args:
             t: s.
-            controller: its stack holds `base`, `swings` and the feet's contacts.
+            controller: its stack holds `base`, `steps` and the feet's contacts.
         """
         robot, stack = controller.robot, controller.stack
         if math.isnan(self._time) or t < self._time:  # the start of a run: the base holds what the first tick measures
             self.reset()
             self._began, self._time = t, t
             stack.close_contact(self._hips)
-            for task in self.swings:
-                stack.switch_off(task.name)
+            self._lower(stack, self._hips)
             self.base.target = None
             return
         pose = robot.pose(self._frame)
@@ -184,8 +220,7 @@ class Trot:
         airborne = step >= 0 and elapsed - step * length >= self.overlap
         if step != self._step:
             stack.close_contact(self.contacts_in_air, self.overlap)
-            for foot in self.contacts_in_air:
-                stack.switch_off(f"swing of {foot}")
+            self._lower(stack, self.contacts_in_air)
             stack.open_contact(self._pairs[step % 2], self.overlap)
         self._step = step
         if airborne and not self._airborne:
@@ -193,7 +228,7 @@ class Trot:
             for foot in self._pairs[step % 2]:
                 self._from[foot] = robot.pose(foot)[:3, 3].copy()
                 self._along[foot] = self._rolling(foot)
-                stack.switch_on(f"swing of {foot}")
+            self._raise(stack, self._pairs[step % 2])
         self._airborne = airborne
         self._put_down(robot, t)
 

@@ -1,0 +1,90 @@
+"""Velocities of a base in its own heading, and what a robot's wheels can drive."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import tasks
+import wbc
+from tasks.wheels import drivable_axes, driving, wheel_joints
+from wbc.simulation import Simulator
+
+
+@pytest.mark.parametrize("normal", [(0.0, 0.0, 1.0), (0.2, -0.1, 0.9)])
+def test_the_rows_are_the_rate_of_the_velocity(normal: tuple[float, ...]) -> None:
+    robot, rng, h = wbc.load("wheeled_quadruped", "numpy"), np.random.default_rng(2), 1e-5
+    task = tasks.BaseVelocity(target=(0.3, -0.2, 0.4), gain=(5.0, 6.0, 7.0), normal=normal)
+    for _ in range(3):
+        q = robot.integrate(robot.model.nominal, rng.normal(scale=0.5, size=robot.nv))
+        v, a, seen = rng.normal(size=robot.nv), rng.normal(size=robot.nv), []
+        for t in (-h, h):
+            robot.update(robot.integrate(q, v * t + a * t * t / 2), v + a * t)
+            seen.append(task.velocity(robot))
+        robot.update(q, v)
+        tick = wbc.Tick(robot)
+        A, b = task.matrices(robot, tick)
+        wanted = np.array([5.0, 6.0, 7.0]) * ([0.3, -0.2, 0.4] - task.velocity(robot))
+        assert np.allclose(task.error(robot, tick), [0.3, -0.2, 0.4] - task.velocity(robot))
+        # J v̇ = b at the v̇ whose rate is what is wanted
+        assert np.allclose(A[:, : robot.nv] @ a - b + wanted, (seen[1] - seen[0]) / (2 * h), atol=1e-7)
+
+
+def test_axes_and_the_greatest_acceleration() -> None:
+    robot = wbc.load("diffdrive", "numpy")
+    robot.update(robot.model.nominal, np.zeros(robot.nv))
+    tick = wbc.Tick(robot)
+    task = tasks.BaseVelocity(target=lambda t: (10.0 * t, 5.0, -10.0 * t), axes=("x", "rz"), greatest=(2.0, 3.0))
+    assert np.allclose(task.matrices(robot, tick.replace(time=0.01))[1], [1.0, -1.0])
+    assert np.allclose(task.matrices(robot, tick.replace(time=1.0))[1], [2.0, -3.0])
+    assert task.row_names(robot, tick) == ["x of the velocity of base", "rz of the velocity of base"]
+    for options in ({"axes": "z"}, {"greatest": 0.0}, {"normal": (0, 0, 0)}, {"gain": -1.0}, {"target": (1.0, 2.0)}):
+        with pytest.raises(wbc.WbcError):
+            tasks.BaseVelocity(**options)  # type: ignore[arg-type]
+    with pytest.raises(wbc.WbcError, match="no frame 'bas'"):
+        tasks.BaseVelocity("bas").check(robot, {})
+
+
+@pytest.mark.parametrize(
+    ("name", "axes"), [("diffdrive", ("x", "rz")), ("omni", ("x", "y", "rz")), ("wheeled_quadruped", ("x",))]
+)
+def test_what_wheels_can_drive(name: str, axes: tuple[str, ...]) -> None:
+    robot = wbc.load(name, "numpy")
+    assert drivable_axes(robot) == axes
+    assert set(wheel_joints(robot)) == {f"{wheel}_joint" for wheel in robot.model.wheels if wheel != "castor"}
+    stack = driving(robot)
+    assert stack["base velocity"].axes == axes and len(stack.contacts) == len(robot.model.wheels)
+
+
+def test_driving_is_for_robots_on_wheels() -> None:
+    with pytest.raises(wbc.WbcError, match="declares no wheels"):
+        driving(wbc.load("quadruped", "numpy"))
+    with pytest.raises(wbc.WbcError, match=r"needs a robot of wbc\.load"):
+        driving("diffdrive")  # type: ignore[arg-type]
+
+
+def test_a_quadruped_steps_and_turns_while_it_rolls() -> None:
+    command = (0.3, 0.2, 0.8)
+    robot = wbc.load("wheeled_quadruped")
+    trot = tasks.Trot(robot, command, settle=0.0)
+    legs = [name for name in robot.joint_names if name not in wheel_joints(robot)]
+    wheels = [wbc.RollingContact(wheel) for wheel in robot.model.wheels]
+    stack = wbc.Stack(
+        tasks.EquationOfMotion()
+        / (tasks.TorqueLimits() + tasks.FrictionCones())
+        / tasks.ContactMotion(wbc.Gains(kp=0.0, kd=5.0))
+        / trot.steps
+        / trot.base
+        / tasks.JointAcceleration(joints=legs, gains=wbc.Gains(1.5))
+        / tasks.TorqueMinimization(),
+        wheels,
+    )
+    log = wbc.run(wbc.Controller(robot, stack), Simulator(robot), 3.0, period=2e-3, targets=trot.update)
+    seen, lifted, task = [], 0.0, tasks.BaseVelocity()
+    for q, v in zip(log.q, log.v, strict=True):
+        robot.update(q, v)
+        seen.append(task.velocity(robot))
+        lifted = max(lifted, *(robot.pose(wheel)[2, 3] - 0.08 for wheel in robot.model.wheels))
+    steps = log.time >= 2.0  # four steps of a quarter of a second: what a step sways is not of the mean
+    assert np.allclose(np.mean(np.array(seen)[steps], axis=0), command, atol=0.02)
+    assert lifted > 0.05 and abs(log.q[:, 2] - robot.model.nominal[2]).max() < 0.01
