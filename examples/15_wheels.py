@@ -1,4 +1,4 @@
-"""Three robots on wheels drive and turn: two wheels and a castor, four omni wheels, and a quadruped that steps as it rolls.
+"""Three robots drive and turn: on two wheels and a castor, on four omni wheels, and on four legs with wheels.
 
 Wheels are contacts that hold the velocity of their lowest points. The first two robots have the stack of
 `tasks.wheels.driving`. The wheels of the quadruped are all parallel: it rolls forward, and steps to turn.

@@ -406,7 +406,9 @@ def quadruped_leg(robot: Robot, leg: str, f: int) -> None:
         box((0.030, 0.038, 0.14), (0, 0, -0.15), DARK),
         drum((0, 0, -THIGH_BONE), "y", 0.036, 0.052, DARK),
     )
-    robot.hinge(f"{leg}_KFE", f"{leg}_thigh", (0, 0, -THIGH_BONE), "y", (-2.6, -0.2), knee, f"{leg}_shank", 0.42).made_of(
+    robot.hinge(
+        f"{leg}_KFE", f"{leg}_thigh", (0, 0, -THIGH_BONE), "y", (-2.6, -0.2), knee, f"{leg}_shank", 0.42
+    ).made_of(
         drum(ORIGIN, "y", 0.025, 0.06, METAL),
         rod((0, 0, -0.01), (0, 0, -0.16), 0.02, DARK),
         rod((0, 0, -0.14), (0, 0, -SHIN + 0.01), 0.014, METAL, collides=True),

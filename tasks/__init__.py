@@ -1,9 +1,9 @@
 """What a user composes into a stack: one small class for each thing that a robot can be asked to do.
 
 Equations: `EquationOfMotion`, `ContactMotion`, `EndEffectorAcceleration`, `CartesianImpedance`, `CenterOfMass`,
-`CentroidalMomentum`, `JointAcceleration`, `JointImpedance`, `ContactForce`, and `BaseVelocity` and `WheelSpin` for what drives, and what is wanted least:
-`TorqueMinimization`, `ForceMinimization`, `AccelerationMinimization`. Inequalities: `TorqueLimits`, `FrictionCones`,
-`JointLimits`, and any equation with a tolerance. `Rows` takes rows of one's own.
+`CentroidalMomentum`, `JointAcceleration`, `JointImpedance`, `ContactForce`; `BaseVelocity` and `WheelSpin` for what
+drives; and what is wanted least: `TorqueMinimization`, `ForceMinimization`, `AccelerationMinimization`. Inequalities:
+`TorqueLimits`, `FrictionCones`, `JointLimits`, and any equation with a tolerance. `Rows` takes rows of one's own.
 
 For velocities, without forces (`wbc.kinematics.DifferentialKinematics`): `EndEffectorVelocity`, `CenterOfMassVelocity`,
 `JointVelocity`, `ContactVelocity`, `VelocityMinimization`, and the inequalities `VelocityLimits`.
@@ -76,6 +76,6 @@ _LATER = {
     "VelocityMinimization": "tasks.kinematics",
     "WheelSpin": "tasks.spin",
 }
-"""What is imported when it is asked for, and from where: by those who walk or drive, and those who have no use for forces."""
+"""What is imported when it is asked for, and from where: by those who walk, drive, or have no use for forces."""
 
 __getattr__ = lazy(__name__, _LATER)

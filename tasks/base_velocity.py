@@ -116,6 +116,4 @@ class BaseVelocity(Aimed):
         bias = W @ robot.jacobian_bias(self.frame) + W_rate[self._picked] @ twist
         wanted = self._target.at(tick.time, u)[0]
         b = self.gain * (wanted - u)[self._picked]
-        return Rows.equal(
-            np.clip(b, -self.greatest, self.greatest) - bias, acceleration=W @ robot.jacobian(self.frame)
-        )
+        return Rows.equal(np.clip(b, -self.greatest, self.greatest) - bias, acceleration=W @ robot.jacobian(self.frame))

@@ -79,7 +79,7 @@ class ContactMotion(Task):
         return axes
 
     def rows(self, robot: Dynamics, tick: Tick) -> Rows:
-        """See `Task`; three rows a point, six a sole, up to three a wheel, or those of its axes, in the order of the contacts."""
+        """See `Task`; three rows a point, six a sole, up to three a wheel, or those of its axes."""
         J, bias = tick.contact_motion(robot)
         b = -bias - self.gains.kd * J.dot(robot.v)
         if self.gains.kp:

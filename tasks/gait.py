@@ -55,15 +55,15 @@ class Trot:
 
     A wheel rolls on under the base during its stance, and leaves it to the side only. It is put down where its hip will
     be at the touchdown, and before that by half of how far it will be left to the side; it swings as fast as it rolls,
-    and turns as if it rolled. While it is on the ground it is kept under its hip, forward and backward: else wheels would
-    be thrown about for what their inertia does to the base. All that is `steps`; it stands above the base.
+    and turns as if it rolled. While it is on the ground it is kept under its hip, forward and backward: else wheels
+    would be thrown about for what their inertia does to the base. All that is `steps`; it stands above the base.
 
     The base keeps its height and stays level, and follows the integrated command. Put `base` and `steps` into a stack,
     the feet being point contacts named as their frames, and call `update` before each tick.
 
     Args:
-        robot: with four feet, or four wheels in their place (see `wbc.Wheel`); its nominal configuration says where they
-            stand under the base.
+        robot: with four feet, or four wheels in their place (see `wbc.Wheel`); its nominal configuration says where
+            they stand under the base.
         command: see the attribute.
         swing: time of a foot in the air, s.
         overlap: time on all four feet between two swings, s.
@@ -261,7 +261,8 @@ class Trot:
         for foot in self.contacts_in_air:
             place = self._hips[foot]
             if self._rolls:
-                place = place + [0.0, half * (self._heading_rate[1] + self._heading_rate[2] * place[0])]
+                aside = self._heading_rate[1] + self._heading_rate[2] * place[0]
+                place = np.array([place[0], place[1] + half * aside])
             self._to[foot] = np.append(middle + turn @ place, self._from[foot][2])
 
     def _rolling(self, foot: str) -> Array:
@@ -269,7 +270,7 @@ class Trot:
         if not self._rolls:
             return np.zeros(3)
         forward = self._heading_rate[0] - self._heading_rate[2] * self._hips[foot][1]
-        return forward * np.array([math.cos(self._pose[3]), math.sin(self._pose[3]), 0.0])
+        return np.asarray(forward * np.array([math.cos(self._pose[3]), math.sin(self._pose[3]), 0.0]))
 
     def _base_target(self, time: float) -> tuple[Array, Array, Array]:
         pose = np.eye(4)

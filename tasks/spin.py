@@ -19,8 +19,8 @@ from wbc.tasking.tick import Tick
 class WheelSpin(Task):
     """Wheels turn as if they rolled: one that is in the air comes down without slipping.
 
-    J v̇ = −J̇v − k J v, with J v the velocity of the material at the lowest point of the wheel, along its way. For a wheel
-    on the ground `ContactMotion` says the same, on a higher level.
+    J v̇ = −J̇v − k J v, with J v the velocity of the material at the lowest point of the wheel, along its way. For a
+    wheel on the ground `ContactMotion` says the same, on a higher level.
 
     Args:
         wheels: contacts that have a tyre; one, or several.

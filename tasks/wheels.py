@@ -34,8 +34,8 @@ def driving(
     """A stack that drives a robot on the wheels that its model declares.
 
     Its task "base velocity" is told how fast to go, in the axes that the wheels allow (see `drivable_axes`): set
-    `stack["base velocity"].target` to (forward, left, turning to the left), m/s and rad/s, at any time, or to a function
-    of time. Joints that drive no wheel hold the posture of the first tick.
+    `stack["base velocity"].target` to (forward, left, turning to the left), m/s and rad/s, at any time, or to a
+    function of time. Joints that drive no wheel hold the posture of the first tick.
 
     Args:
         robot: with wheels.
@@ -55,9 +55,7 @@ def driving(
         )
     frame = robot.model.root if base is None else base
     wheels = [RollingContact(wheel, friction, normal=normal) for wheel in robot.model.wheels]
-    drive = BaseVelocity(
-        frame, target, gain, axes=drivable_axes(robot, frame), greatest=greatest, normal=normal
-    )
+    drive = BaseVelocity(frame, target, gain, axes=drivable_axes(robot, frame), greatest=greatest, normal=normal)
     limits = TorqueLimits() + FrictionCones() + ContactMotion(Gains(kp=0.0, kd=2.0))
     levels = EquationOfMotion() / limits / drive
     held = [robot.model.joints[name] for name in robot.joint_names]

@@ -77,9 +77,9 @@ def test_a_slope_is_driven_up() -> None:
 
 def single(wheel: str) -> wbc.Model:
     """One wheel alone: a body that floats."""
-    text = f"""<robot name="wheel"><wbc base="floating"><wheel link="base" radius="0.1" {wheel}/></wbc><link name="base">
-    <inertial><mass value="2"/><inertia ixx="0.006" iyy="0.01" izz="0.006" ixy="0" ixz="0" iyz="0"/></inertial>
-    <collision><geometry><sphere radius="0.1"/></geometry></collision></link></robot>"""
+    text = f"""<robot name="wheel"><wbc base="floating"><wheel link="base" radius="0.1" {wheel}/></wbc>
+    <link name="base"><inertial><mass value="2"/><inertia ixx="0.006" iyy="0.01" izz="0.006" ixy="0" ixz="0" iyz="0"/>
+    </inertial><collision><geometry><sphere radius="0.1"/></geometry></collision></link></robot>"""
     return urdf.read_urdf(text.encode())
 
 
@@ -139,8 +139,9 @@ def test_rollers_and_castors_let_go(simulator: str) -> None:
             assert v[0] < 0.9 and v[4] > 1.0  # along its way it is braked, and set to roll
 
 
-MECANUM = """<robot name="mecanum"><wbc base="floating">{wheels}<nominal base="0 0 0.08 1 0 0 0"/></wbc><link name="base">
-<inertial><origin xyz="0 0 0.05"/><mass value="10"/><inertia ixx="0.1" iyy="0.2" izz="0.25" ixy="0" ixz="0" iyz="0"/>
+MECANUM = """<robot name="mecanum"><wbc base="floating">{wheels}<nominal base="0 0 0.08 1 0 0 0"/></wbc>
+<link name="base"><inertial><origin xyz="0 0 0.05"/><mass value="10"/>
+<inertia ixx="0.1" iyy="0.2" izz="0.25" ixy="0" ixz="0" iyz="0"/>
 </inertial></link>{links}</robot>"""
 LINK = """<joint name="{n}_joint" type="continuous"><parent link="base"/><child link="{n}"/><origin xyz="{x} {y} 0"/>
 <axis xyz="0 1 0"/><limit effort="10" velocity="50"/></joint><link name="{n}"><inertial><mass value="1"/>

@@ -180,5 +180,7 @@ def as_contacts(contacts: object) -> tuple[Contact, ...]:
     found = tuple(contacts) if isinstance(contacts, Iterable) and not isinstance(contacts, str) else (contacts,)
     for contact in found:
         if not isinstance(contact, Contact):
-            raise WbcError(f"contacts are PointContact, SurfaceContact or RollingContact objects; {show(contact)} is none")
+            raise WbcError(
+                f"contacts are PointContact, SurfaceContact or RollingContact objects; {show(contact)} is none"
+            )
     return found

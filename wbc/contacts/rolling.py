@@ -152,7 +152,8 @@ class RollingContact(Contact):
         turning[0] += rates.along @ velocity
         turning[1] += rates.left @ velocity
         bias: Array = K @ robot.jacobian_bias(self.frame) + self._held @ turning
-        return K @ robot.jacobian(self.frame), bias
+        J: Array = K @ robot.jacobian(self.frame)
+        return J, bias
 
     def _rates(self, axle: Array, along: Array, turning: Array) -> _Rates:
         """The rates of a contact's axes, and of its point on the wheel, from that of the axle."""
@@ -175,7 +176,7 @@ class RollingContact(Contact):
 
     def carried_normals(self) -> Array:
         """See `Contact`; in the contact's own axes."""
-        return np.eye(self.rows)[-1]
+        return np.asarray(np.eye(self.rows)[-1])
 
     def carried_cone(self, sides: int) -> Array:
         """A pyramid inside the cone of friction, or what of it lies along the rollers' axes; see `Contact`."""

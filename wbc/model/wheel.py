@@ -12,8 +12,8 @@ from wbc.errors import WbcError, number, show
 from wbc.model.parts import constant
 
 LEAST_SINE = 1e-3
-"""Of the angle between axle and normal, the least that is divided by: a wheel that lies on its side rolls nowhere, but its
-directions stay numbers."""
+"""Of the angle between axle and normal, the least that is divided by: a wheel that lies on its side rolls nowhere, but
+its directions stay numbers."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,10 +1,10 @@
 """Wheels for MuJoCo: one smooth shape for each, that touches the floor where the wheel does.
 
-A cylinder on a plane touches at up to four points that come and go as it turns. An ellipsoid, a ball and a short capsule
-touch at one, and roll evenly.
+A cylinder on a plane touches at up to four points that come and go as it turns. An ellipsoid, a ball and a short
+capsule touch at one, and roll evenly.
 
-- A tyre is an ellipsoid. With the half-axis √(crown · radius) along the axle, its lowest point is that of the tyre up to
-  the second order in the lean.
+- A tyre is an ellipsoid. With the half-axis √(crown · radius) along the axle, its lowest point is that of the tyre up
+  to the second order in the lean.
 - A castor is a ball without friction.
 - A wheel with rollers is a capsule, hardly longer than a ball: MuJoCo lays the first tangent of its contacts along the
   capsule's axis, so each direction can have its own friction. That is enough for omni wheels, whose rollers hold across
@@ -17,6 +17,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+import mujoco
 import numpy as np
 
 from wbc.errors import WbcError
@@ -47,11 +48,9 @@ def add_wheels(
         friction: of the floor.
         stiffness: of the contact, MuJoCo's `solref`.
     """
-    import mujoco
-
     kinds = mujoco.mjtGeom
     if any(wheel.rollers is not None for wheel in tree.model.wheels.values()):
-        # where friction differs so much by direction, MuJoCo's usual tolerances let a wheel slip for a tick now and then
+        # where friction differs so much by direction, MuJoCo's usual tolerances let a wheel slip now and then
         spec.option.tolerance, spec.option.ls_tolerance, spec.option.ls_iterations = 1e-14, 1e-4, 200
     for frame, wheel in tree.model.wheels.items():
         node, pose = tree.place(frame)
