@@ -91,6 +91,10 @@ class BaseVelocity(Aimed):
         """Forward, left and turning to the left, m/s, m/s and rad/s, shape (3,)."""
         return self._heading(robot)[0] @ robot.twist(self.frame)
 
+    def jacobian(self, robot: Dynamics) -> Array:
+        """J with `velocity` = J v, all three rows, shape (3, nv)."""
+        return self._heading(robot)[0] @ robot.jacobian(self.frame)
+
     def error(self, robot: Dynamics, tick: Tick) -> Array:
         """See `Task`; m/s and rad/s."""
         u = self.velocity(robot)

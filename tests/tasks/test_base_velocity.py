@@ -56,9 +56,46 @@ def test_what_wheels_can_drive(name: str, axes: tuple[str, ...]) -> None:
     assert stack["base velocity"].axes == axes and len(stack.contacts) == len(robot.model.wheels)
 
 
+CART = """<mujoco model="cart"><option timestep="0.002" cone="elliptic" impratio="100"/><worldbody>
+<geom name="floor" type="plane" size="5 5 0.1"/><body name="cart" pos="0 0 0.1"><freejoint/>
+<geom type="box" size="0.2 0.1 0.03" mass="8" pos="-0.02 0 0.05" contype="0" conaffinity="0"/>
+<body name="left" pos="0.1 0.15 0"><joint name="left" axis="0 1 0" damping="0.01"/>
+<geom type="cylinder" size="0.1 0.015" euler="90 0 0" mass="1" solref="0.005 1"/></body>
+<body name="right" pos="0.1 -0.15 0"><joint name="right" axis="0 1 0" damping="0.01"/>
+<geom type="cylinder" size="0.1 0.015" euler="90 0 0" mass="1" solref="0.005 1"/></body>
+<body name="nose" pos="-0.2 0 -0.06"><geom type="sphere" size="0.04" condim="1" priority="1" mass="0.1"/></body>
+</body></worldbody><actuator><motor joint="left" ctrlrange="-9 9"/><motor joint="right" ctrlrange="-9 9"/></actuator>
+</mujoco>"""
+
+
+def test_a_file_of_any_kind_drives_on_wheels_that_are_named() -> None:
+    """Cylinders, in a file that has no word for wheels; the base's frame is off the axle, and turns to the side.
+
+    In a turn their broad treads scrub, which no model of the controller has: it costs a tenth of the turning.
+    """
+    mujoco = pytest.importorskip("mujoco")
+    model = mujoco.MjModel.from_xml_string(CART)
+    robot = wbc.load(model, "mujoco")
+    wheels = [wbc.RollingContact("left", 0.6), wbc.RollingContact("right", 0.6)]
+    castor = wbc.RollingContact("nose", wheel=wbc.Wheel(0.04, castor=True))
+    stack = driving(robot, (0.8, 0.0, 0.6), wheels=[*wheels, castor], gain=60.0)
+    drive = stack["base velocity"]
+    assert drive.axes == ("x", "rz") and wheels[0].wheel.radius == 0.1
+    log = wbc.run(wbc.Controller(robot, stack), wbc.MujocoSimulator(model), 1.0, period=2e-3)
+    seen = []
+    for q, v in zip(log.q[-100:], log.v[-100:], strict=True):
+        robot.update(q, v)
+        seen.append(drive.velocity(robot))
+    forward, aside, turning = np.mean(seen, axis=0)
+    assert abs(forward - 0.8) < 0.008 and 0.5 < turning < 0.61
+    assert np.isclose(aside, -0.1 * turning, atol=5e-3)
+
+
 def test_driving_is_for_robots_on_wheels() -> None:
     with pytest.raises(wbc.WbcError, match="declares no wheels"):
         driving(wbc.load("quadruped", "numpy"))
+    with pytest.raises(wbc.WbcError, match=r"wheels are wbc\.RollingContact objects"):
+        driving(wbc.load("diffdrive", "numpy"), wheels=[wbc.PointContact("castor")])  # type: ignore[list-item]
     with pytest.raises(wbc.WbcError, match=r"needs a robot of wbc\.load"):
         driving("diffdrive")  # type: ignore[arg-type]
 
