@@ -39,7 +39,8 @@ class BaseVelocity(Aimed):
             it; None: what it has at the first tick. What is not in `axes` is not looked at.
         gain: k, 1/s: a number, or one for each controlled axis.
         axes: that are controlled, of "x", "y", "rz". A base with two driven wheels has no "y" to be told.
-        greatest: acceleration, m/s² and rad/s²: a number, or one for each controlled axis.
+        greatest: acceleration, m/s² and rad/s²: a number, or one for each controlled axis. It bounds what is done
+            against disturbances as well.
         normal: of the ground, world axes.
         name: see `Task`.
         weight: see `Task`.

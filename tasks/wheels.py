@@ -31,7 +31,7 @@ def driving(
     wheels: Iterable[RollingContact] | None = None,
     normal: ArrayLike = (0.0, 0.0, 1.0),
     gain: float = 10.0,
-    greatest: float = 3.0,
+    greatest: tuple[float, float] = (3.0, 20.0),
     base: str | None = None,
 ) -> Stack:
     """A stack that drives a robot on its wheels.
@@ -51,7 +51,7 @@ def driving(
         wheels: contacts; None: the wheels that the model declares.
         normal: of the ground, world axes.
         gain: of the velocity, 1/s.
-        greatest: acceleration, m/s² and rad/s².
+        greatest: acceleration of the base along the ground, m/s², and about its normal, rad/s².
         base: name of the frame that is steered; None: the root of the model.
     """
     if not isinstance(robot, Dynamics):
@@ -67,7 +67,8 @@ def driving(
         )
     frame = robot.model.root if base is None else base
     axes = drivable_axes(robot, frame, contacts)
-    drive = BaseVelocity(frame, target, gain, axes=axes, greatest=greatest, normal=normal)
+    most = [greatest[axis == "rz"] for axis in axes]
+    drive = BaseVelocity(frame, target, gain, axes=axes, greatest=most, normal=normal)
     limits = TorqueLimits() + FrictionCones() + ContactMotion(Gains(kp=0.0, kd=2.0))
     levels = EquationOfMotion() / limits / drive
     joints, turning = robot.model.joints, wheel_joints(robot, contacts)
