@@ -89,10 +89,10 @@ def main(duration=None, out="out"):
         picture = figure.add_axes((0.33 * column, 0.6, 0.33, 0.36), projection="3d")
         draw(picture, robot, robot.model.nominal)
         picture.set_title(name)
-        path = figure.add_axes((0.05 + 0.33 * column, 0.34, 0.26, 0.24), aspect="equal")
+        path = figure.add_axes((0.05 + 0.33 * column, 0.36, 0.26, 0.22), aspect="equal")
         path.plot(log.q[:, 0], log.q[:, 1])
         path.set(xlabel="path, m", adjustable="datalim")
-        speed = figure.add_axes((0.05 + 0.33 * column, 0.05, 0.26, 0.22))
+        speed = figure.add_axes((0.05 + 0.33 * column, 0.08, 0.26, 0.2))
         for axis, what in enumerate(("forward, m/s", "left, m/s", "turning, rad/s")):
             speed.plot(log.time, seen[:, axis], f"C{axis}", label=what)
             speed.plot(log.time, wanted[:, axis], f"C{axis}:")

@@ -126,3 +126,19 @@ def test_a_quadruped_steps_and_turns_while_it_rolls() -> None:
     met = np.abs(np.mean(np.array(seen)[steps], axis=0) - command)
     assert (met < [0.04, 0.02, 0.02]).all()  # a trot holds its base softly along the ground
     assert lifted > 0.05 and abs(log.q[:, 2] - robot.model.nominal[2]).max() < 0.01
+
+
+def test_a_wheel_in_the_air_is_set_to_roll() -> None:
+    robot = wbc.load("wheeled_quadruped", "numpy")
+    wheel = wbc.RollingContact("LF_wheel")
+    v = np.zeros(robot.nv)
+    v[0] = 0.8
+    robot.update(robot.model.nominal, v)
+    spin = tasks.WheelSpin(wheel, gain=10.0)
+    A, b = spin.matrices(robot, wbc.Tick(robot))
+    turning = robot.model.v_index["LF_wheel_joint"]
+    # at 0.8 m/s it should turn with 10 rad/s, and it stands still: the row asks for 100 rad/s² of this joint alone
+    assert np.isclose(b[0] / A[0, turning], 100.0) and np.allclose(spin.error(robot, wbc.Tick(robot)), -0.8)
+    assert spin.row_names(robot, wbc.Tick(robot)) == ["spin of LF_wheel"]
+    with pytest.raises(wbc.WbcError, match=r"is no wbc\.RollingContact"):
+        tasks.WheelSpin(wbc.PointContact("LF_wheel"))
