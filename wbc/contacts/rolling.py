@@ -55,7 +55,7 @@ class RollingContact(Contact):
         name: see `Contact`.
     """
 
-    posed = True
+    posed, turns = True, False
 
     def __init__(
         self,
@@ -192,6 +192,14 @@ class RollingContact(Contact):
             C.flags.writeable = False
             self._cones[sides] = C
         return C
+
+    def cone(self, robot: Dynamics, sides: int) -> Array:
+        """See `Contact`; in the contact's own axes."""
+        return self.carried_cone(sides)
+
+    def normals(self, robot: Dynamics) -> Array:
+        """See `Contact`; in the contact's own axes."""
+        return self.carried_normals()
 
     def place(self, robot: Dynamics) -> Array:
         """See `Contact`: where it touches, in the axes of the world."""
