@@ -112,7 +112,7 @@ LAYERS = {
     "wbc.liegroups": "single rigid bodies on Lie groups",
     "wbc.control": "a state in, torques out",
     "wbc.solvers": "levels in, x out: no robotics; the compiled kernel and the same in numpy",
-    "wbc.contacts": "points, soles, friction cones",
+    "wbc.contacts": "points, soles, wheels, friction cones",
     "wbc.tasking": "what a task is: rows, targets, gains, the tick",
     "wbc.dynamics": "robots in a state: the backends",
     "wbc.model": "robots as plain data, and their readers",

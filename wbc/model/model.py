@@ -11,6 +11,7 @@ import numpy as np
 from wbc.arrays import Array, IntArray, numbers
 from wbc.errors import WbcError, show, unknown_name
 from wbc.model.parts import Body, Frame, Joint, Limits, Shape, constant
+from wbc.model.wheel import Wheel
 
 WORLD = "world"
 """The name of the body that never moves; every model has it."""
@@ -35,6 +36,7 @@ class Model:
         nominal: a configuration to stand or rest in, shape (nq,).
         feet: names of the frames that are made to touch the ground.
         soles: for flat feet, the corners of the sole in the foot's frame, m, shape (n, 2), by foot.
+        wheels: by the frame at the centre of each what is made to roll on the ground.
         hands: names of the frames that are made to touch or hold.
         shapes: primitive shapes, for pictures and for contact.
         warnings: what was unusual in the file it was read from.
@@ -62,6 +64,7 @@ class Model:
         nominal: Array | None = None,
         feet: Iterable[str] = (),
         soles: Mapping[str, Array] | None = None,
+        wheels: Mapping[str, Wheel] | None = None,
         hands: Iterable[str] = (),
         shapes: Iterable[Shape] = (),
         warnings: Iterable[str] = (),
@@ -85,7 +88,8 @@ class Model:
         self.soles = MappingProxyType(
             {foot: numbers(corners, f"the sole of {foot!r}") for foot, corners in (soles or {}).items()}
         )
-        for frame_name in (*self.feet, *self.hands, *self.soles):
+        self.wheels = MappingProxyType(dict(wheels or {}))
+        for frame_name in (*self.feet, *self.hands, *self.soles, *self.wheels):
             if frame_name not in self.frames and frame_name not in self.bodies:
                 raise unknown_name("frame", frame_name, self.frame_names)
         self._lay_out()
@@ -197,6 +201,7 @@ class Model:
             "nominal": self.nominal,
             "feet": self.feet,
             "soles": dict(self.soles),
+            "wheels": dict(self.wheels),
             "hands": self.hands,
             "shapes": self.shapes,
             "warnings": self.warnings,
