@@ -1,14 +1,15 @@
 """What a user composes into a stack: one small class for each thing that a robot can be asked to do.
 
 Equations: `EquationOfMotion`, `ContactMotion`, `EndEffectorAcceleration`, `CartesianImpedance`, `CenterOfMass`,
-`CentroidalMomentum`, `JointAcceleration`, `JointImpedance`, `ContactForce`, and what is wanted least:
-`TorqueMinimization`, `ForceMinimization`, `AccelerationMinimization`. Inequalities: `TorqueLimits`, `FrictionCones`,
-`JointLimits`, and any equation with a tolerance. `Rows` takes rows of one's own.
+`CentroidalMomentum`, `JointAcceleration`, `JointImpedance`, `ContactForce`; `BaseVelocity` and `WheelSpin` for what
+drives; and what is wanted least: `TorqueMinimization`, `ForceMinimization`, `AccelerationMinimization`. Inequalities:
+`TorqueLimits`, `FrictionCones`, `JointLimits`, and any equation with a tolerance. `Rows` takes rows of one's own.
 
 For velocities, without forces (`wbc.kinematics.DifferentialKinematics`): `EndEffectorVelocity`, `CenterOfMassVelocity`,
 `JointVelocity`, `ContactVelocity`, `VelocityMinimization`, and the inequalities `VelocityLimits`.
 
-`tasks.stacks` has stacks that are ready to use, by the kind of robot: `standing(robot)`, `reaching(robot)`.
+`tasks.stacks` has stacks that are ready to use, by the kind of robot: `standing(robot)`, `reaching(robot)`;
+`tasks.wheels.driving` makes one for a robot on wheels.
 
 `Trot` is no task but a gait: before each tick it sets the targets of tasks of its own, and opens and closes contacts.
 """
@@ -26,6 +27,7 @@ from wbc.lazy import lazy
 
 if TYPE_CHECKING:
     from tasks import stacks as stacks
+    from tasks.base_velocity import BaseVelocity
     from tasks.gait import Trot
     from tasks.kinematics import (
         CenterOfMassVelocity,
@@ -35,9 +37,11 @@ if TYPE_CHECKING:
         VelocityLimits,
         VelocityMinimization,
     )
+    from tasks.spin import WheelSpin
 
 __all__ = [
     "AccelerationMinimization",
+    "BaseVelocity",
     "CartesianImpedance",
     "CenterOfMass",
     "CenterOfMassVelocity",
@@ -60,9 +64,11 @@ __all__ = [
     "Trot",
     "VelocityLimits",
     "VelocityMinimization",
+    "WheelSpin",
 ]
 
 _LATER = {
+    "BaseVelocity": "tasks.base_velocity",
     "Trot": "tasks.gait",
     "CenterOfMassVelocity": "tasks.kinematics",
     "ContactVelocity": "tasks.kinematics",
@@ -70,7 +76,8 @@ _LATER = {
     "JointVelocity": "tasks.kinematics",
     "VelocityLimits": "tasks.kinematics",
     "VelocityMinimization": "tasks.kinematics",
+    "WheelSpin": "tasks.spin",
 }
-"""What is imported when it is asked for, and from where: by those who walk, and those who have no use for forces."""
+"""What is imported when it is asked for, and from where: by those who walk, drive, or have no use for forces."""
 
 __getattr__ = lazy(__name__, _LATER, modules=("stacks",))

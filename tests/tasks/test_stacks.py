@@ -34,7 +34,7 @@ def pushed(robot: wbc.Dynamics, simulator: str = "mujoco", share: float = 0.2) -
 def test_our_robots_stand_and_are_pushed(name) -> None:
     pytest.importorskip("mujoco")
     log = pushed(wbc.load(name))
-    assert log.ended == "finished" and set(log.status) == {"optimal"}
+    assert log.ended == "finished" and "failed" not in log.status and log.status[-1] == "optimal"
     away = np.linalg.norm(log.q[:, :3] - log.q[0, :3], axis=1)
     assert 1e-3 < away.max() < 0.06 and away[-1] < 0.02
 

@@ -113,7 +113,7 @@ def _try(file: str, simulator: str, seconds: float, record: Path | None, options
         if not robot.na:
             raise WbcError(f"{file}: it has no actuators that drive a joint: there is nothing to control it with")
         if robot.model.floating and not robot.model.feet:
-            rolls = any(note.startswith("wheels") for note in robot.model.notes)
+            rolls = robot.model.wheels or any(note.startswith("wheels") for note in robot.model.notes)
             wheels = "it rolls on wheels" if rolls else "no part of it stands on the ground as a foot does"
             raise WbcError(f"{file}: {wheels}: there is no stack for it yet; name its feet, if it has some (--feet)")
         stack = stacks.standing(robot, period=PERIOD)
@@ -139,6 +139,8 @@ def describe(robot: Dynamics, unusual: list[str]) -> dict[str, str]:
     if model.feet:
         feet = [f"{foot} ({'sole' if foot in model.soles else 'point'})" for foot in model.feet]
         found["feet"] = ", ".join(feet)
+    if model.wheels:
+        found["wheels"] = ", ".join(model.wheels)
     for note in model.notes:
         if note.startswith("wheels: "):
             found["wheels"] = note.removeprefix("wheels: ")
@@ -170,9 +172,9 @@ def _plan(robot: Dynamics, controller: Controller, found: dict[str, str]) -> Tri
         radius = RADIUS[moved] * float(posed.com[2] - min(posed.pose(foot)[2, 3] for foot in model.feet))
     elif model.hands:
         kind, moved = "arm", model.hands[0]
-        radius = min(
-            0.05, RADIUS["hand"] * float(np.linalg.norm(posed.pose(moved)[:3, 3] - posed.pose(model.root)[:3, 3]))
-        )
+        root = model.root if model.root in model.frame_names else "world"
+        reach = float(np.linalg.norm(posed.pose(moved)[:3, 3] - posed.pose(root)[:3, 3]))
+        radius = min(0.05, RADIUS["hand"] * reach)
     return Trial(model.name, kind, found, moved, radius)
 
 

@@ -58,10 +58,10 @@ def read_model(what: Any, options: Options | None = None) -> Model:  # noqa: ANN
         from wbc.model.urdf import read_urdf
 
         model = read_urdf(file, floating=options.floating, passive=options.passive, strict=options.strict)
-        if not (model.feet or model.hands):
+        if not (model.feet or model.hands or model.wheels):
             model = _urdf_on_its_legs(model, file, options)
     has_geometry = file is not None or (model.simulated is not None and not isinstance(what, Model))
-    open_ends = has_geometry and not (model.feet or model.hands)  # else what there is was said
+    open_ends = has_geometry and not (model.feet or model.hands or model.wheels)  # else what there is was said
     if open_ends or options.feet is not None or options.hands is not None:
         return _completed(model, file, options)
     return _adapted(model, options)

@@ -11,13 +11,26 @@ import numpy as np
 from wbc.arrays import Array, IntArray, numbers
 from wbc.errors import WbcError, show, unknown_name
 from wbc.model.parts import Body, Frame, Joint, Limits, Mesh, Shape, constant
+from wbc.model.wheel import Wheel
 
 WORLD = "world"
 """The name of the body that never moves; every model has it."""
 
 STANDARD_GRAVITY = (0.0, 0.0, -9.81)
 
-_KEPT = ("nominal", "feet", "soles", "hands", "shapes", "meshes", "warnings", "notes", "simulated", "left_out")
+_KEPT = (
+    "nominal",
+    "feet",
+    "soles",
+    "wheels",
+    "hands",
+    "shapes",
+    "meshes",
+    "warnings",
+    "notes",
+    "simulated",
+    "left_out",
+)
 """Arguments of a model that it keeps under their name."""
 
 Part = TypeVar("Part", Body, Joint, Frame)
@@ -38,6 +51,7 @@ class Model:
         nominal: a configuration to stand or rest in, shape (nq,).
         feet: names of the frames that are made to touch the ground.
         soles: for flat feet, the corners of the sole in the foot's frame, m, shape (n, 2), by foot.
+        wheels: by the frame at the centre of each what is made to roll on the ground.
         hands: names of the frames that are made to touch or hold.
         shapes: primitive shapes, for pictures and for contact.
         meshes: what else there is for contact, as points.
@@ -68,6 +82,7 @@ class Model:
         nominal: Array | None = None,
         feet: Iterable[str] = (),
         soles: Mapping[str, Array] | None = None,
+        wheels: Mapping[str, Wheel] | None = None,
         hands: Iterable[str] = (),
         shapes: Iterable[Shape] = (),
         meshes: Iterable[Mesh] = (),
@@ -97,7 +112,8 @@ class Model:
         self.soles = MappingProxyType(
             {foot: numbers(corners, f"the sole of {foot!r}") for foot, corners in (soles or {}).items()}
         )
-        for frame_name in (*self.feet, *self.hands, *self.soles):
+        self.wheels = MappingProxyType(dict(wheels or {}))
+        for frame_name in (*self.feet, *self.hands, *self.soles, *self.wheels):
             if frame_name not in self.frames and frame_name not in self.bodies:
                 raise unknown_name("frame", frame_name, self.frame_names)
         self._lay_out()
@@ -203,18 +219,24 @@ class Model:
         Args:
             changes: arguments of `Model`, by name.
         """
-        parts = {
-            "name": self.name,
-            "bodies": [body for body in self.bodies.values() if body.name != WORLD],
-            "joints": self.joints.values(),
-            "frames": self.frames.values(),
-            "gravity": tuple(self.gravity),
-            **{part: getattr(self, part) for part in _KEPT},
-        }
+        parts = self._given()
         unknown = [part for part in changes if part not in parts]
         if unknown:
             raise unknown_name("part of a model", unknown[0], parts)
         return Model(**{**parts, **changes})
+
+    def _given(self) -> dict[str, Any]:
+        """What it was made of: the arguments that make the same model."""
+        return {
+            "name": self.name,
+            "bodies": [body for body in self.bodies.values() if body.name != WORLD],
+            "joints": list(self.joints.values()),
+            "frames": list(self.frames.values()),
+            "gravity": tuple(self.gravity),
+            "soles": dict(self.soles),
+            "wheels": dict(self.wheels),
+            **{part: getattr(self, part) for part in _KEPT},
+        }
 
     def __copy__(self) -> Model:
         return self
@@ -222,9 +244,17 @@ class Model:
     def __deepcopy__(self, memo: dict[int, object]) -> Model:
         return self  # it never changes
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _made_anew, (self._given(), type(self))
+
     def __repr__(self) -> str:
         base = "floating" if self.floating else "fixed"
         return f"Model({self.name!r}, {base} base, nq={self.nq}, nv={self.nv}, na={self.na}, {self.mass:.3g} kg)"
+
+
+def _made_anew(given: dict[str, Any], kind: type[Model]) -> Model:
+    """A model of the arguments that `Model._given` gave."""
+    return kind(**given)
 
 
 def _by_name(kind: str, parts: Iterable[Part]) -> dict[str, Part]:
