@@ -158,7 +158,9 @@ class _Laid:
             start += len(block)
         self._count, self._least = count, [contact.minimum for contact in tick.contacts]
         # for each triple of force variables its columns, to be turned at once
-        self._triples = np.ascontiguousarray(self._still.reshape(len(self._still), tick.nf // 3, 3).transpose(1, 0, 2))
+        self._end = tick.layout.nc
+        triples = self._still[:, : self._end].reshape(len(self._still), self._end // 3, 3)
+        self._triples = np.ascontiguousarray(triples.transpose(1, 0, 2))
         self._turns = np.tile(np.eye(3), (len(self._triples), 1, 1))
         self._bounds: tuple[list[float], Array, Array] | None = None
         self._still.flags.writeable = False
@@ -169,9 +171,11 @@ class _Laid:
             return self._still.copy() if self.sliding else self._still
         for carrier, triples in self._turning:
             self._turns[triples] = robot.pose(carrier)[:3, :3].T
-        matrix = np.empty(self._still.shape)
+        matrix = np.empty((len(self._still), self._end))
         np.matmul(self._triples, self._turns, out=matrix.reshape(len(matrix), len(self._turns), 3).transpose(1, 0, 2))
-        return matrix
+        if self._end == self._still.shape[1]:
+            return matrix
+        return np.hstack([matrix, self._still[:, self._end :]])  # what holds loops has no cone
 
     def bounds(self, ceilings: list[float]) -> tuple[Array, Array]:
         """Lower and upper bounds, with the greatest normal forces of this tick."""
@@ -352,8 +356,8 @@ class ForceMinimization(Task):
         self._rows = Rows.equal(np.zeros(0))
 
     def rows(self, robot: Dynamics, tick: Tick) -> Rows:
-        """See `Task`; a row an entry of f."""
-        count = tick.layout.nf
+        """See `Task`; a row an entry of f that is a contact's."""
+        count = tick.layout.nc
         if len(self._rows.lower) != count or self._rows.force is None:
             self._rows = Rows.equal(np.zeros(count), force=np.arange(count))
         return self._rows

@@ -11,7 +11,7 @@ from wbc.control.stack import Stack
 from wbc.dynamics import Dynamics, load
 from wbc.errors import WbcError, WbcWarning
 from wbc.lazy import lazy
-from wbc.model import Body, Frame, Joint, Limits, Model, Shape
+from wbc.model import Body, Frame, Joint, JointCoupling, Limits, LoopClosure, Model, Shape
 from wbc.tasking.gains import Gains
 from wbc.tasking.levels import Levels
 from wbc.tasking.rows import Rows
@@ -39,10 +39,12 @@ __all__ = [
     "Frame",
     "Gains",
     "Joint",
+    "JointCoupling",
     "Level",
     "Levels",
     "Limits",
     "Log",
+    "LoopClosure",
     "Model",
     "MujocoSimulator",
     "PointContact",

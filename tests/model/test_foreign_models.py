@@ -200,12 +200,8 @@ LEFT_OUT = {
     ),
     "fluid": (simple(more=MOTOR.format(""), option='<option density="1"/>'), ["left out", "fluid"]),
     "tendon": (
-        simple(more='<tendon><fixed name="t"><joint joint="j" coef="1"/></fixed></tendon>' + MOTOR.format("")),
-        ["left out", "1 tendons"],
-    ),
-    "equality": (
-        simple(more='<equality><joint joint1="j"/></equality>' + MOTOR.format("")),
-        ["left out", "1 equality constraints"],
+        simple(more='<tendon><fixed stiffness="1"><joint joint="j" coef="1"/></fixed></tendon>' + MOTOR.format("")),
+        ["left out", "1 springs, dampers or limits of tendons"],
     ),
 }
 

@@ -94,7 +94,8 @@ class CompiledSolving(Solving):
         layout = program.layout
         self._levels = levels
         self._merges = any(level != index or factor != 1.0 for index, (level, factor) in enumerate(levels))
-        self._sizes = layout.nv, layout.nf, tuple(int(index) for index in equation.actuated)
+        actuated = tuple(int(index) for index in equation.actuated)
+        self._sizes = layout.nv, layout.nf, layout.nf - layout.nc, actuated
         self._scale, self._solver = equation.scale, solver
         self._plans: dict[tuple[object, ...], Any] = {}
         self._plan: Any = None
@@ -111,10 +112,9 @@ class CompiledSolving(Solving):
         )
         if shapes not in self._plans:
             assert kernel is not None
-            nv, nf, actuated = self._sizes
             count = 1 + max(level for level, _ in self._levels)
             options = self._solver_options("max_iterations", 1000), self._solver_options("rank_tolerance", 1e-9)
-            plan = self._plans[shapes] = kernel.TickPlan(nv, nf, actuated, self._scale, count, shapes, *options)
+            plan = self._plans[shapes] = kernel.TickPlan(*self._sizes, self._scale, count, shapes, *options)
             plan.soften(self._solver_options("soften", 0.0), 1)
         self._plan = self._plans[shapes]
 
@@ -141,7 +141,8 @@ class CompiledSolving(Solving):
         if not self._solver_options("warm_start", True):
             self._plan.forget()
         seconds = min(seconds, self._solver_options("deadline", math.inf))
-        return self._plan.solve(equation.M, equation.h, equation.J, parts, seconds, BEYOND, x)
+        physics = equation.M, equation.h, equation.J, equation.loop_bias
+        return self._plan.solve(*physics, parts, seconds, BEYOND, x)
 
     def _call_anew(self, equation: MotionEquation, parts: Sequence[Part], seconds: float, x: Array) -> Any:  # noqa: ANN401
         """Once more, with a plan for just these rows."""

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from wbc.arrays import Array, ArrayLike
+from wbc.dynamics.loops import LoopMotion, Loops
 from wbc.dynamics.passive import PassiveForces
 from wbc.errors import WbcError
 from wbc.model.model import Model
@@ -122,6 +123,8 @@ class Backend(ABC):
         self._places: dict[str, Place] = {}
         self._sets: dict[tuple[str, ...], FrameSet] = {}
         self._passive = PassiveForces(model)
+        self._loops = Loops(model)
+        self._loop_motion: tuple[int, LoopMotion] | None = None
         self._q = self._space.neutral()
         self._v = np.zeros(self.nv)
         self._known: dict[str, Array] = {}

@@ -4,18 +4,25 @@ from __future__ import annotations
 
 import importlib.util
 import sys
+import warnings
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Literal
 
+import numpy as np
+
 from wbc.dynamics.base import Dynamics
-from wbc.errors import WbcError, show, unknown_name
-from wbc.model import Model, packaged_path, packaged_robots
+from wbc.errors import WbcError, WbcWarning, show, unknown_name
+from wbc.model import JointCoupling, LoopClosure, Model, packaged_path, packaged_robots
+from wbc.model.loops import Loop
 
 Backend = Literal["auto", "numpy", "pinocchio", "mujoco"]
 
 BACKENDS: tuple[str, ...] = ("auto", "numpy", "pinocchio", "mujoco")
 """What `load` takes as its backend."""
+
+UNMOVED = 1e-12
+"""A nominal configuration whose loops are closed but for this is kept as it is, rad and m."""
 
 
 def load(
@@ -25,6 +32,7 @@ def load(
     *,
     passive: Iterable[str] = (),
     strict: bool = True,
+    loops: Iterable[Loop] = (),
 ) -> Dynamics:
     """A robot, ready for `update(q, v)`.
 
@@ -35,6 +43,7 @@ def load(
         floating: for a URDF: whether its root moves freely (None: as the file says, else fixed).
         passive: for a URDF: names of joints that no motor drives, or the name of one.
         strict: for a URDF: whether the unphysical inertia of a moving part is an error or a warning.
+        loops: closed loops that the file does not tell of: `wbc.LoopClosure` and `wbc.JointCoupling`.
 
     Returns:
         A `Dynamics`; it has no state yet.
@@ -42,6 +51,8 @@ def load(
     if backend not in BACKENDS:
         raise unknown_name("backend", backend, BACKENDS)
     model, foreign = _read(what, floating, _names(passive), strict)
+    declared = _loops(loops)
+    model = with_closed_loops(model.with_loops(*declared) if declared else model)
     if backend == "auto":
         backend = "pinocchio" if importlib.util.find_spec("pinocchio") else "numpy"
     if backend == "pinocchio":
@@ -55,6 +66,29 @@ def load(
     from wbc.dynamics.numpy import NumpyDynamics
 
     return NumpyDynamics(model)
+
+
+def with_closed_loops(model: Model) -> Model:
+    """The model with its loops closed in the nominal configuration, or itself where they are, or have none."""
+    if not model.loops:
+        return model
+    from wbc.dynamics.numpy import NumpyDynamics
+
+    try:
+        q = NumpyDynamics(model).close_loops(model.nominal)
+    except WbcError as error:
+        warnings.warn(f"nominal configuration: {error}", WbcWarning, stacklevel=3)
+        return model
+    return model if np.abs(q - model.nominal).max() < UNMOVED else model.with_nominal(q)
+
+
+def _loops(loops: Any) -> tuple[Loop, ...]:  # noqa: ANN401
+    """Several loops, or one."""
+    if isinstance(loops, LoopClosure | JointCoupling):
+        return (loops,)
+    if not isinstance(loops, Iterable):
+        raise WbcError(f"loops are wbc.LoopClosure or wbc.JointCoupling objects, not {show(loops)}")
+    return tuple(loops)
 
 
 def _read(what: Any, floating: bool | None, passive: tuple[str, ...], strict: bool) -> tuple[Model, Any]:  # noqa: ANN401

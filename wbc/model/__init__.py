@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from wbc.lazy import lazy
+from wbc.model.loops import JointCoupling, LoopClosure
 from wbc.model.model import Model
 from wbc.model.packaged import packaged_path, packaged_robots
 from wbc.model.parts import Body, Frame, Joint, Limits, Shape
@@ -17,7 +18,9 @@ __all__ = [
     "ConfigurationSpace",
     "Frame",
     "Joint",
+    "JointCoupling",
     "Limits",
+    "LoopClosure",
     "Model",
     "Shape",
     "Tree",

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
 from wbc.arrays import Array, IntArray, numbers
 from wbc.errors import WbcError, show, unknown_name
+from wbc.model.loops import JointCoupling, Loop, LoopClosure
 from wbc.model.parts import Body, Frame, Joint, Limits, Shape, constant
 
 WORLD = "world"
@@ -17,7 +18,7 @@ WORLD = "world"
 
 STANDARD_GRAVITY = (0.0, 0.0, -9.81)
 
-Part = TypeVar("Part", Body, Joint, Frame)
+Part = TypeVar("Part", Body, Joint, Frame, Loop)
 
 
 class Model:
@@ -37,6 +38,7 @@ class Model:
         soles: for flat feet, the corners of the sole in the foot's frame, m, shape (n, 2), by foot.
         hands: names of the frames that are made to touch or hold.
         shapes: primitive shapes, for pictures and for contact.
+        loops: what closes loops in the tree: frames that stay together, joints that move together.
         warnings: what was unusual in the file it was read from.
         nq: entries of the configuration.
         nv: entries of the velocity.
@@ -62,6 +64,7 @@ class Model:
         soles: Mapping[str, Array] | None = None,
         hands: Iterable[str] = (),
         shapes: Iterable[Shape] = (),
+        loops: Iterable[Loop] = (),
         warnings: Iterable[str] = (),
     ) -> None:
         self.name = name
@@ -84,6 +87,8 @@ class Model:
         for frame_name in (*self.feet, *self.hands, *self.soles):
             if frame_name not in self.frames and frame_name not in self.bodies:
                 raise unknown_name("frame", frame_name, self.frame_names)
+        self.loops = tuple(loops)
+        self._check_loops()
         self._lay_out()
         self.limits = self._limits()
         moving = set(self._moving_bodies())
@@ -109,6 +114,23 @@ class Model:
         self.armature.flags.writeable = False
         self.actuated: IntArray = np.array(actuated, dtype=np.intp)
         self.actuated.flags.writeable = False
+
+    def _check_loops(self) -> None:
+        """Raises a `WbcError` where a loop names what is not there."""
+        for loop in self.loops:
+            if isinstance(loop, LoopClosure):
+                for frame in (loop.a, loop.b):
+                    if frame not in self.frame_names:
+                        raise WbcError(f"loop {loop.name!r}: {unknown_name('frame', frame, self.frame_names)}")
+            elif isinstance(loop, JointCoupling):
+                for name in (*loop.joints, *loop.follows):
+                    if name not in self.joints:
+                        raise WbcError(f"coupling {loop.name!r}: {unknown_name('joint', name, self.joints)}")
+                    if self.joints[name].nq != 1:
+                        raise WbcError(f"coupling {loop.name!r}: joint {name!r} has not one coordinate")
+            else:
+                raise WbcError(f"loops are wbc.LoopClosure or wbc.JointCoupling objects; {show(loop)} is none")
+        _by_name("loop", self.loops)
 
     def _limits(self) -> Limits:
         moving = [joint for joint in self.joints.values() if joint.nv]
@@ -179,19 +201,22 @@ class Model:
         """The same model with one frame more; bodies, joints and shapes are shared."""
         if frame.name in self.frames:
             raise WbcError(f"there is a frame {frame.name!r} already")
-        return Model(
-            self.name,
-            [body for body in self.bodies.values() if body.name != WORLD],
-            self.joints.values(),
-            [*self.frames.values(), frame],
-            gravity=tuple(self.gravity),
-            nominal=self.nominal,
-            feet=self.feet,
-            soles=self.soles,
-            hands=self.hands,
-            shapes=self.shapes,
-            warnings=self.warnings,
-        )
+        return self._with(frames=[*self.frames.values(), frame])
+
+    def with_loops(self, *loops: Loop) -> Model:
+        """The same model with more loops."""
+        return self._with(loops=[*self.loops, *loops])
+
+    def with_nominal(self, nominal: Array) -> Model:
+        """The same model with another configuration to stand or rest in, shape (nq,)."""
+        return self._with(nominal=nominal)
+
+    def _with(self, **changes: Any) -> Model:  # noqa: ANN401  of the arguments' types
+        """The same model but for some arguments."""
+        bodies = [body for body in self.bodies.values() if body.name != WORLD]
+        kept = ("gravity", "nominal", "feet", "soles", "hands", "shapes", "loops", "warnings")
+        arguments = {"frames": list(self.frames.values())} | {name: getattr(self, name) for name in kept} | changes
+        return Model(self.name, bodies, self.joints.values(), **arguments)
 
     def __copy__(self) -> Model:
         return self

@@ -15,6 +15,7 @@ from wbc.geometry import quaternion, so3
 from wbc.model.findings import Findings
 from wbc.model.model import WORLD, Model
 from wbc.model.mujoco_actuators import disabled, joint_efforts, mujoco, note_the_rest, reflected
+from wbc.model.mujoco_loops import read_loops
 from wbc.model.parts import Body, Frame, Joint, JointKind, Shape
 
 
@@ -51,7 +52,7 @@ def from_mujoco(m: Any) -> Model:  # noqa: ANN401
     """The robot in a `mujoco.MjModel`: all that moves in it.
 
     Joints that an actuator drives are actuated (all with one coordinate, if there are no actuators); sites are frames.
-    What rigid bodies in a tree can't express (equality constraints, tendons, fluids) is a warning.
+    Equality constraints are loops. What rigid bodies can't express (tendons, fluids) is a warning.
 
     Args:
         m: the model; it is only read.
@@ -69,6 +70,7 @@ def from_mujoco(m: Any) -> Model:  # noqa: ANN401
         inertia = R @ np.diag(m.body_inertia[number]) @ R.T
         bodies.append(Body(names[number], float(m.body_mass[number]), m.body_ipos[number].copy(), inertia))
         _hang(m, number, names, joint_names, bodies, joints, efforts, rotors)
+    loops = read_loops(m, names, joint_names, found)
     note_the_rest(m, joint_names, found)
     taken = {*names}
     frames = []
@@ -90,6 +92,7 @@ def from_mujoco(m: Any) -> Model:  # noqa: ANN401
         gravity=(0.0, 0.0, 0.0) if disabled(m, "GRAVITY") else tuple(m.opt.gravity),
         nominal=(m.key_qpos[0] if m.nkey else m.qpos0).copy(),
         shapes=_shapes(m, names),
+        loops=loops,
         warnings=found.warnings,
     )
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from wbc.arrays import Array
+from wbc.arrays import Array, MaskArray
 from wbc.errors import WbcError
 from wbc.model.findings import Findings
 
@@ -86,7 +86,8 @@ def note_the_rest(m: Any, names: list[str], found: Findings) -> None:  # noqa: A
         found: where to note it.
     """
     left_out = "left out of the rigid-body model"
-    for what, count in (("equality constraints", m.neq), ("tendons", m.ntendon), ("flexible bodies", m.nflex)):
+    felt = int(np.count_nonzero(_tendons_with_forces(m)))
+    for what, count in (("springs, dampers or limits of tendons", felt), ("flexible bodies", m.nflex)):
         if count:
             found.warn(left_out, f"{count} {what}")
     if m.nmocap:
@@ -101,6 +102,16 @@ def note_the_rest(m: Any, names: list[str], found: Findings) -> None:  # noqa: A
     for number, name in enumerate(names):
         if m.jnt_stiffness[number] and m.jnt_type[number] not in (HINGE, SLIDE):
             found.warn("springs left out (of joints with several coordinates)", name)
+
+
+def _tendons_with_forces(m: Any) -> MaskArray:  # noqa: ANN401
+    """Whether each tendon has an inertia, or exerts a force by itself: it is more than a transmission."""
+    felt = np.array(m.tendon_limited, dtype=bool)
+    for what in ("stiffness", "stiffnesspoly", "damping", "dampingpoly", "frictionloss", "armature"):
+        values = getattr(m, f"tendon_{what}", None)
+        if m.ntendon and values is not None:
+            felt |= np.asarray(values).reshape(m.ntendon, -1).any(axis=1)
+    return felt
 
 
 def disabled(m: Any, what: str) -> bool:  # noqa: ANN401
