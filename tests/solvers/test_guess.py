@@ -3,7 +3,11 @@
 import numpy as np
 import pytest
 
+import tasks
+import wbc
+from benchmarks.growth import chain
 from tests.solvers.families import KINDS, inequalities
+from wbc import compiled
 from wbc.solvers import HierarchicalQP
 from wbc.solvers.hierarchical.guess import Guess
 from wbc.solvers.hierarchical.rows import Rows
@@ -60,3 +64,19 @@ def test_it_is_close_to_the_right_set(kind):
             assert search.run(2000) in (Outcome.OPTIMAL, Outcome.STOPPED)
         cold += search.working.steps
     assert guessed < 0.95 * cold
+
+
+@pytest.mark.skipif(compiled.kernel is None, reason="the kernel was not built")
+def test_where_the_search_has_far_to_go_the_guess_is_made_again():
+    """A chain with nearly all torques at their limits: without a second guess row after row enters, 34 steps."""
+    robot = wbc.load(chain(56))
+    robot.update(np.full(56, 0.3), np.zeros(56))
+    tool = tasks.EndEffectorAcceleration("link_56", robot.pose("link_56").copy(), wbc.Gains(1.0))
+    posture = tasks.JointAcceleration(np.full(56, 0.3), gains=wbc.Gains(1.0))
+    stack = wbc.Stack(tasks.EquationOfMotion() / tasks.TorqueLimits() / tool / posture / tasks.TorqueMinimization())
+    controller, rng = wbc.Controller(robot, stack), np.random.default_rng(0)
+    for _ in range(8):
+        solution = controller.step(rng.uniform(-2.0, 2.0, 56), rng.uniform(-1.0, 1.0, 56))
+        assert len(solution.active) > 50
+        assert solution.status == "optimal"
+        assert solution.iterations < 25
