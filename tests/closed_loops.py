@@ -92,3 +92,36 @@ def closed_state(robot: Any, seed: int, shift: float = 0.1, speed: float = 1.0) 
     rng = np.random.default_rng(seed)
     q = robot.close_loops(robot.integrate(robot.model.nominal, shift * rng.normal(size=robot.nv)))
     return q, robot.project_velocity(q, speed * rng.normal(size=robot.nv))
+
+
+def leg(side: str, y: float) -> str:
+    """A leg whose knee is moved by a crank at the hip through a rod, as a parallelogram."""
+    return f"""
+    <body name="{side}_hip" pos="0 {y} 0"><joint name="{side}_roll" axis="1 0 0"/>
+      <geom size=".04" mass=".5" contype="0" conaffinity="0"/>
+      <body name="{side}_thigh" euler="0 65 0"><joint name="{side}_pitch" axis="0 1 0"/>{bar(0.3, 1.5)}
+        <body name="{side}_shin" pos=".3 0 0" euler="0 55 0"><joint name="{side}_knee" axis="0 1 0"/>{bar(0.3, 1.0)}
+          <body name="{side}_ankle" pos=".3 0 0" euler="0 -120 0"><joint name="{side}_ankle" axis="0 1 0"/>
+            <geom size=".02" mass=".2" contype="0" conaffinity="0"/>
+            <body name="{side}_foot"><joint name="{side}_tilt" axis="1 0 0"/>
+              <geom type="box" pos="0 0 -.03" size=".1 .05 .01" mass=".5" friction="1"/>
+              <site name="{side}_sole" pos="0 0 -.04"/></body></body></body></body>
+      <body name="{side}_crank" euler="0 120 0"><joint name="{side}_crank" axis="0 1 0"/>{bar(0.1, 0.3)}
+        <body name="{side}_rod" pos=".1 0 0" euler="0 -55 0"><joint name="{side}_rod" axis="0 1 0"/>{bar(0.3, 0.2)}
+        </body></body></body>"""
+
+
+def biped() -> str:
+    """A robot on two soles, without motors at its knees: rods move them."""
+    base = f"""<geom name="floor" type="plane" size="5 5 .1"/><body name="base" pos="0 0 .5717"><freejoint/>
+      <geom type="box" size=".1 .15 .1" pos="0 0 .15" mass="8"/>{leg("left", 0.1)}{leg("right", -0.1)}</body>"""
+    driven = ("roll", "pitch", "ankle", "tilt", "crank")
+    stiff = 'solref=".002 1" solimp=".99 .999"'
+    loops = "".join(
+        f'<connect name="{side}" body1="{side}_rod" body2="{side}_shin" anchor=".3 0 0" {stiff}/>'
+        for side in ("left", "right")
+    )
+    motors = "".join(
+        f'<motor joint="{side}_{joint}" ctrlrange="-150 150"/>' for side in ("left", "right") for joint in driven
+    )
+    return mjcf(base, f"<equality>{loops}</equality><actuator>{motors}</actuator>")

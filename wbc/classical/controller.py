@@ -91,6 +91,11 @@ class ClassicalController(ABC):
             raise WbcError("contacts are those of the stack in judged_by: give them there, and not here too")
         if not isinstance(robot, Dynamics):
             raise WbcError(f"a controller needs a robot of wbc.load, not {show(robot)}")
+        if robot.model.loops:
+            raise WbcError(
+                f"{robot.model.name!r} has closed loops ({robot.model.loops[0].name!r}, ...), for which the formulas "
+                "of wbc.classical do not hold; a wbc.Controller keeps them closed"
+            )
         self.robot = robot.copy()
         self.stack: Stack = _NoTasks([], given) if judged_by is None else judged_by
         self.period = number(period, "the control period, s,", high=1e3, above=True)

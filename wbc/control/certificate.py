@@ -23,6 +23,8 @@ class Certificate:
         torque_margin: how far from its limit the worst torque is, N m or N; negative is beyond.
         worst_contact: the contact with the least cone margin; empty without contacts.
         worst_joint: the joint with the least torque margin; empty without actuators.
+        loops: the largest entry of J_l v̇ + J̇_l v, by which closed loops would open, m/s² or rad/s², relative to the
+            largest acceleration, or to 1.
     """
 
     equation_of_motion: float
@@ -30,14 +32,18 @@ class Certificate:
     torque_margin: float
     worst_contact: str
     worst_joint: str
+    loops: float = 0.0
 
     @property
     def holds(self) -> bool:
-        """Whether physics, cones and limits hold to rounding: 1e-8 relative, 1e-6 N and N m."""
-        return self.equation_of_motion < 1e-8 and self.cone_margin > -1e-6 and self.torque_margin > -1e-6
+        """Whether physics, closed loops, cones and limits hold to rounding: 1e-8 relative, 1e-6 N and N m."""
+        consistent = self.equation_of_motion < 1e-8 and self.loops < 1e-8
+        return consistent and self.cone_margin > -1e-6 and self.torque_margin > -1e-6
 
 
-def certify(robot: Dynamics, tick: Tick, x: Array, physics: Array, sides: int) -> Certificate:
+def certify(
+    robot: Dynamics, tick: Tick, x: Array, physics: Array, sides: int, loops: Array | None = None
+) -> Certificate:
     """Checks x in a state.
 
     Args:
@@ -46,10 +52,13 @@ def certify(robot: Dynamics, tick: Tick, x: Array, physics: Array, sides: int) -
         x: the solution.
         physics: the residual of the equation of motion, shape (nv,).
         sides: of the friction pyramids at the corners of soles; points are judged by the true cone.
+        loops: by which the accelerations would open the robot's closed loops, shape (loops,).
     """
     f = x[tick.force]
     terms = np.abs(robot.mass_matrix) @ np.abs(x[tick.acceleration]) + np.abs(robot.bias)
     relative = float(np.abs(physics).max(initial=0.0) / max(1.0, terms.max(initial=0.0)))
+    fastest = np.abs(x[tick.acceleration]).max(initial=1.0)
+    opening = 0.0 if loops is None else float(np.abs(loops).max(initial=0.0) / fastest)
     cones = contact_margins(robot, tick, f, sides)
     limit = robot.limits.effort - np.abs(x[tick.torque])
     names = actuator_names(robot.model)
@@ -61,6 +70,7 @@ def certify(robot: Dynamics, tick: Tick, x: Array, physics: Array, sides: int) -
         float(limit[joint]) if joint >= 0 else np.inf,
         worst,
         names[joint] if joint >= 0 else "",
+        opening,
     )
 
 

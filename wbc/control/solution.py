@@ -56,6 +56,17 @@ class Solution(Evidence):
         return found
 
     @cached_property
+    def loop_forces(self) -> dict[str, Array]:
+        """The forces that hold each closed loop of the robot, shape (its equations,), N and N m, by the loop's name.
+
+        They act on its frame `a`, and the other way on `b`: world axes, but those of `b` for a closure that holds only
+        some positions or some rotations. That of a coupling acts on each joint, times its coefficient. Where loops are
+        redundant they are the least ones.
+        """
+        f = self._x[self._tick.force]
+        return {loop.name: f[self._tick.loop_force_of(loop.name)].copy() for loop in self._robot.model.loops}
+
+    @cached_property
     def normal_forces(self) -> dict[str, float]:
         """The normal force expected at each closed contact, N."""
         f, contacts = self._x[self._tick.force], self._tick.contacts
@@ -67,8 +78,10 @@ class Solution(Evidence):
         return found
 
     def _physics(self) -> Array:
-        """M v̇ + h − Sᵀ τ − Jᵀ f, shape (nv,)."""
-        return self._equation().residual(self.acceleration, self._x[self._tick.force], self.torque)
+        """M v̇ + h − Sᵀ τ − Jᵀ f, then J_l v̇ + J̇_l v of closed loops, shape (nv + loops,)."""
+        equation, force = self._equation(), self._x[self._tick.force]
+        residual = equation.residual(self.acceleration, force, self.torque)
+        return np.concatenate([residual, equation.loop_residual(self.acceleration)])
 
     def _equation(self) -> MotionEquation:
         return MotionEquation.of(self._state(), self._tick)
@@ -82,7 +95,8 @@ class Solution(Evidence):
         """Whether the answer is what it claims: physics, cones and limits, checked from the state anew."""
         given = (getattr(task, "sides", None) for task in self._stack if task.bounds_contacts)
         sides = next((count for count in given if isinstance(count, int)), 4)
-        return certify(self._state(), self._tick, self._x, self._physics(), sides)
+        physics, loops = np.split(self._physics(), [self._tick.nv])
+        return certify(self._state(), self._tick, self._x, physics, sides, loops)
 
     def __repr__(self) -> str:
         return f"<Solution {self.status}, torque {np.array2string(self.torque, precision=1, threshold=8)}>"

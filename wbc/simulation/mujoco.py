@@ -11,6 +11,7 @@ import numpy as np
 
 from wbc.arrays import Array, ArrayLike
 from wbc.dynamics.base import Dynamics
+from wbc.dynamics.load import with_closed_loops
 from wbc.errors import WbcError, WbcWarning, number, show, unknown_name
 from wbc.geometry import quaternion
 from wbc.model.model import Model
@@ -28,6 +29,7 @@ except ImportError as error:
 from wbc.dynamics.mujoco import robot_spec
 from wbc.model.mujoco import body_names, from_mujoco, read_mjcf
 from wbc.simulation.actuation import Actuation
+from wbc.simulation.equalities import add_equalities
 from wbc.simulation.scenery import furnish
 
 STIFFNESS = (5e-3, 1.0)
@@ -78,7 +80,7 @@ class MujocoSimulator(Plant):
             self.mj_model = robot
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", WbcWarning)  # what rigid bodies leave out is in the plant all the same
-                self.model = from_mujoco(robot)
+                self.model = with_closed_loops(from_mujoco(robot))
             places = {name: (number, np.eye(4)) for number, name in enumerate(body_names(robot))}
             frames = self.model.frames.values()
             places |= {frame.name: (places[frame.body][0], frame.pose) for frame in frames}
@@ -209,6 +211,7 @@ def _on_a_floor(tree: Tree, friction: float) -> Any:  # noqa: ANN401
         floor.friction = [friction, 0.005, 0.0001]
         floor.contype, floor.conaffinity, floor.solref = 1, 2, STIFFNESS
     furnish(spec)
+    add_equalities(spec, tree, bodies)
     kinds = {
         "box": mujoco.mjtGeom.mjGEOM_BOX,
         "sphere": mujoco.mjtGeom.mjGEOM_SPHERE,
