@@ -23,6 +23,8 @@ BACKENDS: tuple[str, ...] = ("auto", "numpy", "pinocchio", "mujoco")
 
 UNMOVED = 1e-12
 """A nominal configuration whose loops are closed but for this is kept as it is, rad and m."""
+IGNORABLE = ("fluid", "springs", "tendons", "flexible bodies", "plugins", "filters")
+"""What `load` can be told to ignore."""
 
 
 def load(
@@ -32,6 +34,7 @@ def load(
     *,
     passive: Iterable[str] = (),
     strict: bool = True,
+    ignore: Iterable[str] = (),
     loops: Iterable[Loop] = (),
 ) -> Dynamics:
     """A robot, ready for `update(q, v)`.
@@ -39,10 +42,15 @@ def load(
     Args:
         what: the name of a packaged robot, the path of a URDF or MJCF file, a `Model`, a `mujoco.MjModel`, or a
             `pinocchio.Model`.
-        backend: "numpy", "pinocchio", "mujoco", or "auto": Pinocchio where it is installed, numpy otherwise.
+        backend: "numpy", "pinocchio", "mujoco", or "auto": Pinocchio where it is installed, numpy otherwise; MuJoCo
+            for an MJCF file with forces that only it computes.
         floating: for a URDF: whether its root moves freely (None: as the file says, else fixed).
         passive: for a URDF: names of joints that no motor drives, or the name of one.
         strict: for a URDF: whether the unphysical inertia of a moving part is an error or a warning.
+        ignore: for an MJCF file: what to do without. "fluid", "springs" (nonlinear ones, and those of ball joints),
+            "tendons" (their springs, friction and inertia), "flexible bodies" and "plugins" are forces that the
+            backends numpy and pinocchio don't compute, and refuse without this word. "filters" takes actuators whose
+            force lags behind their control as motors.
         loops: closed loops that the file does not tell of: `wbc.LoopClosure` and `wbc.JointCoupling`.
 
     Returns:
@@ -50,11 +58,14 @@ def load(
     """
     if backend not in BACKENDS:
         raise unknown_name("backend", backend, BACKENDS)
-    model, foreign = _read(what, floating, _names(passive), strict)
+    names = _names(passive, "passive is the names of joints")
+    model, foreign = _read(what, floating, names, strict, ignorable(ignore))
     declared = _loops(loops)
     model = with_closed_loops(model.with_loops(*declared) if declared else model)
     if backend == "auto":
         backend = "pinocchio" if importlib.util.find_spec("pinocchio") else "numpy"
+        if model.left_out and foreign is not None:
+            backend = "mujoco"
     if backend == "pinocchio":
         from wbc.dynamics.pinocchio import PinocchioDynamics
 
@@ -75,7 +86,7 @@ def with_closed_loops(model: Model) -> Model:
     from wbc.dynamics.numpy import NumpyDynamics
 
     try:
-        q = NumpyDynamics(model).close_loops(model.nominal)
+        q = NumpyDynamics(model._with(left_out=())).close_loops(model.nominal)  # forces don't matter
     except WbcError as error:
         warnings.warn(f"nominal configuration: {error}", WbcWarning, stacklevel=3)
         return model
@@ -91,7 +102,13 @@ def _loops(loops: Any) -> tuple[Loop, ...]:  # noqa: ANN401
     return tuple(loops)
 
 
-def _read(what: Any, floating: bool | None, passive: tuple[str, ...], strict: bool) -> tuple[Model, Any]:  # noqa: ANN401
+def _read(
+    what: Any,  # noqa: ANN401
+    floating: bool | None,
+    passive: tuple[str, ...],
+    strict: bool,
+    ignore: tuple[str, ...],
+) -> tuple[Model, Any]:
     """The model of a robot, and the `MjModel` it came from if it came from one."""
     from wbc.model.urdf import read_urdf  # imported when there is something to read
 
@@ -122,7 +139,7 @@ def _read(what: Any, floating: bool | None, passive: tuple[str, ...], strict: bo
         from wbc.model.mujoco import from_mujoco
 
         _refuse(what, floating, passive)
-        return from_mujoco(what), what
+        return from_mujoco(what, ignore), what
     if pinocchio is not None and isinstance(what, pinocchio.Model):
         from wbc.model.pinocchio import from_pinocchio
 
@@ -134,12 +151,21 @@ def _read(what: Any, floating: bool | None, passive: tuple[str, ...], strict: bo
     )
 
 
-def _names(passive: Any) -> tuple[str, ...]:  # noqa: ANN401
-    """Names of joints, or the name of one, as a tuple of names."""
-    names = (passive,) if isinstance(passive, str) else tuple(passive) if isinstance(passive, Iterable) else (passive,)
+def _names(given: Any, what: str) -> tuple[str, ...]:  # noqa: ANN401
+    """Names, or one name, as a tuple of names; `what` they are begins the error."""
+    names = (given,) if isinstance(given, str) else tuple(given) if isinstance(given, Iterable) else (given,)
     if not all(isinstance(name, str) for name in names):
-        raise WbcError(f"passive is the names of joints, not {show(passive)}")
+        raise WbcError(f"{what}, not {show(given)}")
     return names
+
+
+def ignorable(ignore: Any) -> tuple[str, ...]:  # noqa: ANN401
+    """The words of `ignore`, each of which means something."""
+    words = _names(ignore, "ignore is words for what to do without")
+    for word in words:
+        if word not in IGNORABLE:
+            raise unknown_name("word for what to ignore", word, IGNORABLE)
+    return words
 
 
 def _refuse(what: object, floating: bool | None, passive: tuple[str, ...]) -> None:

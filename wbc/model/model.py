@@ -40,6 +40,8 @@ class Model:
         shapes: primitive shapes, for pictures and for contact.
         loops: what closes loops in the tree: frames that stay together, joints that move together.
         warnings: what was unusual in the file it was read from.
+        left_out: kinds of forces that its source has and that can't be said here; no backend computes such a robot
+            without its source (see `wbc.load(ignore=)`).
         nq: entries of the configuration.
         nv: entries of the velocity.
         na: actuators.
@@ -66,6 +68,7 @@ class Model:
         shapes: Iterable[Shape] = (),
         loops: Iterable[Loop] = (),
         warnings: Iterable[str] = (),
+        left_out: Iterable[str] = (),
     ) -> None:
         self.name = name
         self.bodies = MappingProxyType(_by_name("body", [Body(WORLD), *bodies]))
@@ -79,6 +82,7 @@ class Model:
         self.gravity = constant(gravity, (3,), f"gravity of {name!r}")
         self.shapes = tuple(shapes)
         self.warnings = tuple(warnings)
+        self.left_out = tuple(left_out)
         self.feet = tuple(feet)
         self.hands = tuple(hands)
         self.soles = MappingProxyType(
@@ -214,7 +218,7 @@ class Model:
     def _with(self, **changes: Any) -> Model:  # noqa: ANN401  of the arguments' types
         """The same model but for some arguments."""
         bodies = [body for body in self.bodies.values() if body.name != WORLD]
-        kept = ("gravity", "nominal", "feet", "soles", "hands", "shapes", "loops", "warnings")
+        kept = ("gravity", "nominal", "feet", "soles", "hands", "shapes", "loops", "warnings", "left_out")
         arguments = {"frames": list(self.frames.values())} | {name: getattr(self, name) for name in kept} | changes
         return Model(self.name, bodies, self.joints.values(), **arguments)
 

@@ -13,10 +13,13 @@ import numpy as np
 from wbc.arrays import Array
 from wbc.errors import WbcError, show
 
-MAGIC = b"wbc log 2\n"
-"""How a log file begins. In version 1 there was no true state; it is read as well."""
+MAGIC = b"wbc log 3\n"
+"""How a log file begins. Version 1 had no true state, version 2 no delivered torques; both are read as well."""
 
-_EARLIER = b"wbc log 1\n"
+_EARLIER = b"wbc log 1\n", b"wbc log 2\n"
+
+SAME = 1e-6
+"""A torque that is farther than this from the commanded one, N m or as a share of it, was not delivered."""
 
 STATUSES = ("optimal", "relaxed", "failed")
 
@@ -44,6 +47,9 @@ class Log:
         true_q: configurations, as they were, shape (ticks, nq); those of `q` where the plant's sensors have no errors.
         true_v: velocities, as they were, shape (ticks, nv).
         errors: desired − measured by task, in the axes of its rows, shape (ticks, rows): see `Task.error`.
+        delivered: torques that the plant's actuators exerted, their mean over the period after the tick, shape
+            (ticks, na); not a number where the plant can't tell.
+        actuators: names of the actuators' velocities, in the order of `torque`; empty in logs of earlier versions.
     """
 
     robot: str
@@ -64,6 +70,8 @@ class Log:
     true_q: Array
     true_v: Array
     errors: dict[str, Array]
+    delivered: Array
+    actuators: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return len(self.time)
@@ -83,7 +91,18 @@ class Log:
         margins = [f"{margin.min():.3g} {kind}" for margin, kind in kinds if margin.min() < np.inf]
         if margins:  # where there is nothing to be far from, as with velocities, there is none
             lines.append(f"least margins: {', '.join(margins)}")
+        lines += self._undelivered()
         return "\n".join(lines)
+
+    def _undelivered(self) -> list[str]:
+        """A line about torques that did not reach the joints as they were commanded, or none."""
+        missing = np.nan_to_num(np.abs(self.delivered - self.torque))
+        late = (missing > SAME * np.maximum(1.0, np.abs(self.torque))).any(axis=1)
+        if not late.any():
+            return []
+        worst = int(missing.max(axis=0).argmax())
+        name = self.actuators[worst] if self.actuators else f"actuator {worst}"
+        return [f"torque not delivered in {late.sum()} of {len(self)} ticks, up to {missing.max():.3g} N m ({name})"]
 
 
 @dataclass(eq=False)
@@ -95,7 +114,8 @@ class Recorder:
         contacts: names.
         feet: names.
         sizes: entries of q, v, τ, and levels.
-        true: whether a record ends with the true q and v.
+        true: whether a record has the true q and v.
+        actuators: names, where a record ends with the torques that they delivered; None: it does not.
         path: of the file, or None.
     """
 
@@ -104,6 +124,7 @@ class Recorder:
     feet: tuple[str, ...]
     sizes: tuple[int, int, int, int]
     true: bool = False
+    actuators: tuple[str, ...] | None = None
     path: Path | None = None
     _rows: list[Array] = field(default_factory=list)
     _file: BinaryIO | None = None
@@ -122,7 +143,7 @@ class Recorder:
         """Writes the header, once it is known what a record has."""
         self._errors = errors
         if self._file is not None:
-            names = {"robot": self.robot, "contacts": self.contacts, "feet": self.feet}
+            names = {"robot": self.robot, "contacts": self.contacts, "feet": self.feet, "actuators": self.actuators}
             header = {**names, "sizes": self.sizes, "true": self.true, "errors": errors}
             self._file.write(MAGIC + json.dumps(header).encode() + b"\n")
 
@@ -155,29 +176,34 @@ class Recorder:
         if self._file is not None:
             self._file.write(b"\nended: " + ended.encode())
             self._file.close()
-        width = _width(self.sizes, len(self.contacts), len(self.feet), self.true, errors)
-        rows = np.array(self._rows).reshape(-1, width)
-        return _unpack(self.robot, self.contacts, self.feet, self.sizes, self.true, errors, rows, ended)
+        lengths = _lengths(
+            self.sizes, len(self.contacts), len(self.feet), self.true, self.actuators is not None, errors
+        )
+        rows = np.array(self._rows).reshape(-1, sum(lengths))
+        return _unpack(self.robot, self.contacts, self.feet, self.actuators or (), lengths, errors, rows, ended)
 
 
-def _width(sizes: tuple[int, int, int, int], contacts: int, feet: int, true: bool, errors: Mapping[str, int]) -> int:
-    """Of a record, numbers."""
-    return sum(sizes) + 3 * (contacts + feet) + 5 + (sizes[0] + sizes[1] if true else 0) + sum(errors.values())
+def _lengths(
+    sizes: tuple[int, int, int, int], contacts: int, feet: int, true: bool, delivered: bool, errors: Mapping[str, int]
+) -> list[int]:
+    """Of the parts of a record, numbers; what it does not have is of length zero."""
+    nq, nv, na, levels = sizes
+    known = [nq, nv] if true else [0, 0]
+    return [1, nq, nv, na, 3 * contacts, 3 * feet, levels, 1, 1, 1, 1, *known, na if delivered else 0, *errors.values()]
 
 
 def _unpack(
     robot: str,
     contacts: tuple[str, ...],
     feet: tuple[str, ...],
-    sizes: tuple[int, int, int, int],
-    true: bool,
+    actuators: tuple[str, ...],
+    lengths: list[int],
     errors: Mapping[str, int],
     rows: Array,
     ended: str,
 ) -> Log:
-    nq, nv, na, levels = sizes
-    lengths = [1, nq, nv, na, 3 * len(contacts), 3 * len(feet), levels, 1, 1, 1, 1, *([nq, nv] if true else [])]
-    parts = np.split(rows, np.cumsum([*lengths, *errors.values()])[:-1], axis=1)
+    parts = np.split(rows, np.cumsum(lengths)[:-1], axis=1)
+    true = bool(lengths[11])
     return Log(
         robot,
         contacts,
@@ -196,7 +222,9 @@ def _unpack(
         ended,
         parts[11] if true else parts[1].copy(),
         parts[12] if true else parts[2].copy(),
-        dict(zip(errors, parts[len(lengths) :], strict=True)),
+        dict(zip(errors, parts[14:], strict=True)),
+        parts[13] if lengths[13] == lengths[3] else np.full_like(parts[3], np.nan),
+        actuators,
     )
 
 
@@ -210,10 +238,10 @@ def read_log(path: str | Path) -> Log:
         data = Path(path).read_bytes()
     except OSError as error:
         raise WbcError(f"can't read {show(str(path))}: {error.strerror}") from None
-    if not data.startswith((MAGIC, _EARLIER)):
+    if not data.startswith((MAGIC, *_EARLIER)):
         if data.startswith(MAGIC[:8]):
             version = show(data[8:20].split(b"\n")[0].decode(errors="replace"))
-            raise WbcError(f"{show(str(path))} is a log of version {version}, this is wbc for versions 1 and 2")
+            raise WbcError(f"{show(str(path))} is a log of version {version}, this is wbc for versions 1 to 3")
         raise WbcError(f"{show(str(path))} is no log of wbc: it does not begin with {MAGIC.decode().strip()!r}")
     line_end = data.find(b"\n", len(MAGIC))
     try:
@@ -223,16 +251,19 @@ def read_log(path: str | Path) -> Log:
         sizes, true = tuple(int(size) for size in header["sizes"]), bool(header.get("true", False))
         contacts, feet = tuple(map(str, header["contacts"])), tuple(map(str, header["feet"]))
         errors = {str(name): int(count) for name, count in header.get("errors", {}).items()}
+        named = header.get("actuators")
+        actuators = None if named is None else tuple(map(str, named))
         nq, nv, na, levels = sizes
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise WbcError(f"the log {show(str(path))} is damaged: its header can't be read ({error})") from None
     body, ended = data[line_end + 1 :], ""
     mark = body.rfind(b"\nended: ")
-    record = 8 * _width((nq, nv, na, levels), len(contacts), len(feet), true, errors)
+    lengths = _lengths((nq, nv, na, levels), len(contacts), len(feet), true, actuators is not None, errors)
+    record = 8 * sum(lengths)
     if mark >= 0 and mark % record == 0:
         body, ended = body[:mark], body[mark + 8 :].decode(errors="replace")
     rows = np.frombuffer(body[: len(body) // record * record]).reshape(-1, record // 8).copy()
     status = 1 + nq + nv + na + 3 * (len(contacts) + len(feet)) + levels + 2
     if len(rows) and not np.isin(rows[:, status], range(len(STATUSES))).all():
         raise WbcError(f"the log {show(str(path))} is damaged: a record has no status")
-    return _unpack(str(header["robot"]), contacts, feet, (nq, nv, na, levels), true, errors, rows, ended)
+    return _unpack(str(header["robot"]), contacts, feet, actuators or (), lengths, errors, rows, ended)
