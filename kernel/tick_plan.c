@@ -88,7 +88,7 @@ static PyObject *new_tick_plan(PyTypeObject *type, PyObject *arguments, PyObject
     if (self) {
         self->rows = PyMem_Calloc((size_t)count + 1, sizeof(Rows));
         self->picked = PyMem_Calloc(3 * (size_t)rows + 1, sizeof(long long));
-        if (!self->rows || !self->picked || !views_new(&self->views, (int)(9 + VIEWS_A_PART * count)) ||
+        if (!self->rows || !self->picked || !views_new(&self->views, (int)(10 + VIEWS_A_PART * count)) ||
             !tick_new(&self->tick, nv, nf, loops, (int)na, actuated, scale, levels, (int)count, parts)) {
             Py_CLEAR(self);
             PyErr_NoMemory();
@@ -156,41 +156,42 @@ static int take_rows(TickPlan *self, int index, PyObject *tuple) {
     return 1;
 }
 
-/* solve(M, h, J, bias, rows, seconds, tolerance, x) -> (status, steps, guesses, row at fault) */
+/* solve(M, h, J, L, bias, rows, seconds, tolerance, x) -> (status, steps, guesses, row at fault) */
 static PyObject *solve_tick(PyObject *object, PyObject *const *args, Py_ssize_t count) {
     TickPlan *self = (TickPlan *)object;
     Tick *t = &self->tick;
     Hierarchy *all = &t->hierarchy;
     Views *v = &self->views;
-    if (count != 8 || !PyTuple_Check(args[4]) || PyTuple_Size(args[4]) != t->parts) {
-        PyErr_Format(PyExc_TypeError, "solve takes 8 arguments, the fifth a tuple of %d parts", t->parts);
+    if (count != 9 || !PyTuple_Check(args[5]) || PyTuple_Size(args[5]) != t->parts) {
+        PyErr_Format(PyExc_TypeError, "solve takes 9 arguments, the sixth a tuple of %d parts", t->parts);
         return NULL;
     }
     if (!views_enter(v, "a plan")) return NULL;
-    double seconds = PyFloat_AsDouble(args[5]), tolerance = PyErr_Occurred() ? 0.0 : PyFloat_AsDouble(args[6]);
+    double seconds = PyFloat_AsDouble(args[6]), tolerance = PyErr_Occurred() ? 0.0 : PyFloat_AsDouble(args[7]);
     int first = all->start[1];
-    ptrdiff_t row_step = 0, column_step = 0, down = 0, across = 0;
-    const double *M, *h, *J, *bias;
+    ptrdiff_t row_step = 0, column_step = 0, down = 0, across = 0, loop_step = 0, loop_across = 0;
+    const double *M, *h, *J, *L, *bias;
     double *x;
     PyObject *result = NULL;
     if (PyErr_Occurred()) goto done;
     if (!(M = matrix(v, args[0], "M", t->nv, t->nv, &down, &across)) || !(h = doubles(v, args[1], "h", t->nv, 0)) ||
         !(J = matrix(v, args[2], "J", t->nf, t->nv, &row_step, &column_step)) ||
-        !(bias = doubles(v, args[3], "bias", t->loops, 0)) ||
-        !(x = doubles(v, args[7], "x", t->nv + t->nf + t->na, 1)))
+        !(L = matrix(v, args[3], "L", t->loops, t->nv, &loop_step, &loop_across)) ||
+        !(bias = doubles(v, args[4], "bias", t->loops, 0)) ||
+        !(x = doubles(v, args[8], "x", t->nv + t->nf + t->na, 1)))
         goto done;
     if (t->nv > 1 && !(down == t->nv && across == 1) && !(down == 1 && across == t->nv)) {
         PyErr_SetString(PyExc_ValueError, "M is not contiguous");
         goto done;
     }
     for (int i = 0; i < t->parts; i++)
-        if (!take_rows(self, i, PyTuple_GetItem(args[4], i))) goto done;
+        if (!take_rows(self, i, PyTuple_GetItem(args[5], i))) goto done;
     enum Status status;
     Py_BEGIN_ALLOW_THREADS
     all->deadline = seconds < INFINITY ? now() + seconds : INFINITY;
     const Solver *by = solver();
     by->dynamics(t, M, h, J, row_step, column_step);
-    tick_loops(t, J, row_step, column_step, bias);
+    tick_loops(t, L, loop_step, loop_across, bias);
     for (int i = 0; i < t->parts; i++) by->rows(t, i, self->rows + i);
     status = by->answer(t, by->solve(all), tolerance, x);
     Py_END_ALLOW_THREADS

@@ -52,11 +52,11 @@ void tick_free(Tick *t) {
     memset(t, 0, sizeof *t);
 }
 
-void tick_loops(Tick *t, const double *J, ptrdiff_t row_step, ptrdiff_t column_step, const double *bias) {
+void tick_loops(Tick *t, const double *L, ptrdiff_t row_step, ptrdiff_t column_step, const double *bias) {
     Hierarchy *h = &t->hierarchy;
     for (int i = 0; i < t->loops; i++) {
         int row = t->nv - t->na + i;
-        const double *source = J + (t->nf - t->loops + i) * row_step;
+        const double *source = L + i * row_step;
         double *a = h->A + (size_t)row * (size_t)h->ld, square = 0.0;
         memset(a, 0, (size_t)h->n * sizeof(double));
         for (int j = 0; j < t->nv; j++) {

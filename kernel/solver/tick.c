@@ -8,7 +8,7 @@ static void tick_dynamics(Tick *t, const double *M, const double *h, const doubl
     int nv = t->nv, nf = t->nf, ld = all->ld;
     for (int i = 0; i < nv; i++) {
         double *k = t->K + (size_t)i * ld;
-        memcpy(k, M + (size_t)i * nv, (size_t)nv * sizeof(double)); /* symmetric: its order does not matter */
+        memcpy(k, M + (size_t)i * nv, (size_t)nv * sizeof(double));
         for (int j = 0; j < nf; j++) k[nv + j] = -t->scale * J[j * row_step + i * column_step];
     }
     memcpy(t->h, h, (size_t)nv * sizeof(double));

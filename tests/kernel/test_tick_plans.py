@@ -52,8 +52,8 @@ class Ticks:
         M = numbers(self.rng, (self.nv, self.nv), self.share)
         M = M @ M.T + np.eye(self.nv) if not self.share else M
         h, J = numbers(self.rng, self.nv, self.share), numbers(self.rng, (self.nf, self.nv), self.share)
-        bias = numbers(self.rng, self.loops, self.share)
-        return [M, h, J, bias, tuple(self.part(shape) for shape in self.shapes), np.inf, 1e-6, np.empty(self.n)]
+        L, bias = (numbers(self.rng, size, self.share) for size in ((self.loops, self.nv), self.loops))
+        return [M, h, J, L, bias, tuple(self.part(shape) for shape in self.shapes), np.inf, 1e-6, np.empty(self.n)]
 
 
 def fuzz(seed):
@@ -63,7 +63,7 @@ def fuzz(seed):
     with np.errstate(all="ignore"):
         for _ in range(4):
             arguments = ticks.arguments()
-            arguments[5] = rng.choice([np.inf, np.inf, 0.0, np.nan, 1e-6])
+            arguments[6] = rng.choice([np.inf, np.inf, 0.0, np.nan, 1e-6])
             assert plan.solve(*arguments)[0] in range(4)
 
 
@@ -88,19 +88,19 @@ def test_what_is_no_array_is_refused_and_leaves_no_trace(seed):
         ticks = Ticks(rng, most=8)
     plan, arguments = ticks.plan(), ticks.arguments()
     plan.solve(*arguments)
-    expected = arguments[7].copy()
-    held = holders([*arguments, *arguments[4][0], *arguments[4][1]])
+    expected = arguments[8].copy()
+    held = holders([*arguments, *arguments[5][0], *arguments[5][1]])
     refused = 0
     for _ in range(80):
-        given = [*arguments[:7], arguments[7].copy()]
+        given = [*arguments[:8], arguments[8].copy()]
         i = int(rng.integers(len(given)))
-        if i == 4:
-            k, j = int(rng.integers(len(given[4]))), int(rng.integers(7))
-            part = list(given[4][k])
+        if i == 5:
+            k, j = int(rng.integers(len(given[5]))), int(rng.integers(7))
+            part = list(given[5][k])
             part[j] = any_of(rng, part[j])
-            parts = list(given[4])
+            parts = list(given[5])
             parts[k] = (rng.choice([0, 1, 2, 3]) and tuple(part)) or part[: rng.integers(8)]
-            given[4] = tuple(parts) if rng.random() < 0.95 else parts
+            given[5] = tuple(parts) if rng.random() < 0.95 else parts
         else:
             given[i] = any_of(rng, given[i])
         try:
@@ -111,8 +111,8 @@ def test_what_is_no_array_is_refused_and_leaves_no_trace(seed):
     del given, parts, part
     plan.forget()
     plan.solve(*arguments)
-    assert np.array_equal(arguments[7], expected, equal_nan=True)
-    assert held == holders([*arguments, *arguments[4][0], *arguments[4][1]])
+    assert np.array_equal(arguments[8], expected, equal_nan=True)
+    assert held == holders([*arguments, *arguments[5][0], *arguments[5][1]])
 
 
 GOOD = (2, 3, 1, (0,), 1.0, 1, ((0, 1, 1, 0, 0),), 10, 1e-9)
@@ -145,13 +145,8 @@ def test_sizes_that_are_none_are_refused(index, value):
 def one_row(block, kind=INDICES, lower=None):
     lower = np.zeros(len(block)) if lower is None else lower
     plan = kernel.TickPlan(3, 0, 0, (0, 1, 2), 1.0, 1, ((0, len(block), kind, 0, 0),), 10, 1e-9)
-    arguments = [
-        np.eye(3),
-        np.zeros(3),
-        np.zeros((0, 3)),
-        np.zeros(0),
-        ((lower, lower, None, 1.0, block, None, None, ""),),
-    ]
+    part, none = (lower, lower, None, 1.0, block, None, None, ""), np.zeros((0, 3))
+    arguments = [np.eye(3), np.zeros(3), none, none, np.zeros(0), (part,)]
     return plan, [*arguments, np.inf, 1e-6, np.empty(6)]
 
 
@@ -176,7 +171,7 @@ def test_rows_of_another_layout_are_read_alike_or_refused():
         except REFUSALS:
             assert not odd.flags.aligned
         else:
-            assert np.array_equal(given[7], arguments[7])
+            assert np.array_equal(given[8], arguments[8])
     with pytest.raises(ValueError, match="aligned"):
         plan.solve(*one_row(unaligned(block), MATRIX, lower)[1])
     with pytest.raises(ValueError, match="aligned"):
@@ -186,7 +181,7 @@ def test_rows_of_another_layout_are_read_alike_or_refused():
 def test_a_number_that_uses_the_plan_is_refused():
     """A weight is asked for when arrays are held already."""
     plan, arguments = one_row(np.arange(3))
-    part = arguments[4][0]
+    part = arguments[5][0]
 
     class Weight:
         def __float__(self):
@@ -194,7 +189,7 @@ def test_a_number_that_uses_the_plan_is_refused():
             return 1.0
 
     given = [*arguments]
-    given[4] = ((*part[:3], Weight(), *part[4:]),)
+    given[5] = ((*part[:3], Weight(), *part[4:]),)
     with pytest.raises(RuntimeError, match="by itself"):
         plan.solve(*given)
     plan.solve(*arguments)
@@ -207,7 +202,17 @@ def test_indices_that_another_thread_changes_do_no_harm():
     plan = kernel.TickPlan(nv, 0, 0, tuple(range(nv)), 1.0, 1, ((0, nv, INDICES, 0, 0),), 2, 1e-9)
     M = rng.standard_normal((nv, nv))
     part = (lower, lower, None, 1.0, block, None, None, "")
-    arguments = (M, np.zeros(nv), np.zeros((0, nv)), np.zeros(0), (part,), np.inf, 1e-6, np.empty(2 * nv))
+    arguments = (
+        M,
+        np.zeros(nv),
+        np.zeros((0, nv)),
+        np.zeros((0, nv)),
+        np.zeros(0),
+        (part,),
+        np.inf,
+        1e-6,
+        np.empty(2 * nv),
+    )
     ended = threading.Event()
 
     def spoil():

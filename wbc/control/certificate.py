@@ -60,7 +60,8 @@ def certify(
     fastest = np.abs(x[tick.acceleration]).max(initial=1.0)
     opening = 0.0 if loops is None else float(np.abs(loops).max(initial=0.0) / fastest)
     cones = contact_margins(robot, tick, f, sides)
-    limit = robot.limits.effort - np.abs(x[tick.torque])
+    torque = x[tick.torque]
+    limit = np.minimum(robot.limits.effort - torque, torque - robot.limits.least)
     names = actuator_names(robot.model)
     joint = int(limit.argmin()) if len(limit) else -1
     worst = min(cones, key=lambda name: cones[name], default="")

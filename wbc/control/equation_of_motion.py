@@ -1,7 +1,7 @@
 """M v̇ + h = Sᵀ τ + Jᵀ f: the one place where accelerations, forces and torques are tied together.
 
 τ follows from the actuated rows, τ = M_a v̇ + h_a − J_aᵀ f. The unactuated rows are what is left of physics, with the
-equations of closed loops, J_l v̇ = −J̇_l v, whose forces are the last of f: they leave an orthonormal basis of
+equations of closed loops, L v̇ = −L̇ v, whose forces are the last of f: they leave an orthonormal basis of
 y = (v̇, f/s) free, and a solver sees x = x₀ + T z. The force scale s, the robot's mass, makes N
 and m/s² comparable. The compiled kernel does the same in its own way (`kernel/tick.c`); tests hold the two together.
 """
@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from typing import NoReturn
 
 import numpy as np
-from scipy.linalg import lapack
+from scipy.linalg import lapack, solve_triangular
 
 from wbc.arrays import Array, ArrayLike, IntArray
 from wbc.contacts import Contact
@@ -25,6 +25,9 @@ from wbc.tasking.tick import Tick
 
 RANK = 1e-9
 """A direction with less than this share of the greatest singular value is held by other rows already."""
+
+SINGULAR = 1e-8
+"""A share of the strongest actuator's action below which another one's counts as this much."""
 
 NO_LOOPS: Array = np.zeros(0)
 NO_LOOPS.setflags(write=False)
@@ -92,24 +95,46 @@ class EquationOfMotion(Task):
 
 
 class MotionEquation:
-    """M v̇ + h = Sᵀ τ + Jᵀ f in a state, with closed loops J_l v̇ + J̇_l v = 0.
+    """M v̇ + h = Gᵀ τ + Jᵀ f in a state, with closed loops L v̇ + L̇ v = 0.
+
+    Where each actuator is the motor of a joint, G = S picks rows. Elsewhere (tendons, gears, thrusters) the rows are
+    combined so that it does: with Gᵀ = Q₁ R and [Q₁ Q₂] orthogonal, all is multiplied by P = [R⁻¹ Q₁ᵀ; Q₂ᵀ].
 
     Args:
         M: mass matrix, shape (nv, nv).
         h: bias less the force of known wrenches from outside, shape (nv,).
-        J: contact Jacobian with generalized force Jᵀ f, shape (nf, nv); its last rows are J_l.
-        loop_bias: J̇_l v, shape (loops,).
+        J: contact Jacobian with generalized force Jᵀ f, shape (nf, nv); its last rows are L.
+        loop_bias: L̇ v, shape (loops,).
         actuated: the velocity of each actuator, shape (na,).
         scale: s, kg.
+        G: where actuators are not motors of joints, shape (na, nv).
 
     Attributes:
-        M, h, J, loop_bias, actuated, scale: as given.
+        M, h, J: as given, or P M, P h, J Pᵀ.
+        L: of the loops, shape (loops, nv).
+        loop_bias, scale: as given.
+        actuated: the row of each actuator, shape (na,).
+        back: P⁻¹; None where P = 1.
     """
 
-    __slots__ = ("J", "M", "actuated", "h", "loop_bias", "scale")
+    __slots__ = ("J", "L", "M", "actuated", "back", "h", "loop_bias", "scale")
 
-    def __init__(self, M: Array, h: Array, J: Array, loop_bias: Array, actuated: IntArray, scale: float) -> None:
-        self.M, self.h, self.J, self.loop_bias, self.actuated, self.scale = M, h, J, loop_bias, actuated, scale
+    def __init__(
+        self,
+        M: Array,
+        h: Array,
+        J: Array,
+        loop_bias: Array,
+        actuated: IntArray,
+        scale: float,
+        G: Array | None = None,
+    ) -> None:
+        self.L, self.loop_bias = J[len(J) - len(loop_bias) :], loop_bias
+        self.back: Array | None = None
+        if G is not None:
+            P, self.back = _combinations(G)
+            M, h, J, actuated = P @ M, P @ h, J @ P.T, np.arange(len(G))
+        self.M, self.h, self.J, self.actuated, self.scale = M, h, J, actuated, scale
 
     @classmethod
     def of(cls, robot: Dynamics, tick: Tick) -> MotionEquation:
@@ -118,20 +143,19 @@ class MotionEquation:
         layout = tick.layout
         J = layout.kinematics(robot).J_force
         loop_bias = robot.loop_motion.bias if layout.nf > layout.nc else NO_LOOPS
-        return cls(robot.mass_matrix, h, J, loop_bias, robot.actuated, force_scale(robot))
-
-    @property
-    def loops(self) -> Array:
-        """J_l, shape (loops, nv)."""
-        return self.J[len(self.J) - len(self.loop_bias) :]
+        G = robot.actuation_matrix if robot.model.actuators else None
+        return cls(robot.mass_matrix, h, J, loop_bias, robot.actuated, force_scale(robot), G)
 
     def rows(self) -> Rows:
-        """M v̇ − Jᵀ f − Sᵀ τ = −h as rows in x, nv of them, then J_l v̇ = −J̇_l v."""
+        """M v̇ − Jᵀ f − Gᵀ τ = −h as rows in x, nv of them, then L v̇ = −L̇ v."""
         nv, na, loops = len(self.h), len(self.actuated), len(self.loop_bias)
         acceleration, force, torque = (np.zeros((nv + loops, columns)) for columns in (nv, len(self.J), na))
-        acceleration[:nv], acceleration[nv:], force[:nv] = self.M, self.loops, -self.J.T
+        acceleration[:nv], acceleration[nv:], force[:nv] = self.M, self.L, -self.J.T
         torque[self.actuated, np.arange(na)] = -1.0
         right = -np.concatenate([self.h, self.loop_bias])
+        if self.back is not None:
+            for part in (acceleration, force, torque, right):
+                part[:nv] = self.back @ part[:nv]
         return Rows.equal(right, acceleration=acceleration, force=force if len(self.J) else None, torque=torque)
 
     def torque(self, acceleration: Array, force: Array) -> Array:
@@ -140,15 +164,15 @@ class MotionEquation:
         return found
 
     def loop_residual(self, acceleration: Array) -> Array:
-        """J_l v̇ + J̇_l v, shape (loops,)."""
-        found: Array = self.loops @ acceleration + self.loop_bias
+        """L v̇ + L̇ v, shape (loops,)."""
+        found: Array = self.L @ acceleration + self.loop_bias
         return found
 
     def residual(self, acceleration: Array, force: Array, torque: Array) -> Array:
-        """M v̇ + h − Sᵀ τ − Jᵀ f, shape (nv,)."""
+        """M v̇ + h − Gᵀ τ − Jᵀ f, shape (nv,)."""
         found: Array = self.M @ acceleration + self.h - self.J.T @ force
         found[self.actuated] -= torque
-        return found
+        return found if self.back is None else np.asarray(self.back @ found)
 
     @property
     def K(self) -> Array:
@@ -167,7 +191,7 @@ class MotionEquation:
         if not len(self.loop_bias):
             return _solutions(E, e)
         closing = np.zeros((len(self.loop_bias), E.shape[1]))
-        closing[:, : len(self.h)] = self.loops
+        closing[:, : len(self.h)] = self.L
         return _solutions_of_any_rank(np.vstack([E, closing]), np.concatenate([e, -self.loop_bias]))
 
     def expand(self, y: Array) -> Array:
@@ -180,6 +204,24 @@ class MotionEquation:
         """T of x = x₀ + T z for all x that physics allows, shape (n, free)."""
         nv, Z = len(self.h), self.basis()[:, 1:]
         return np.vstack([Z[:nv], self.scale * Z[nv:], self.K[self.actuated] @ Z])
+
+
+def _combinations(G: Array) -> tuple[Array, Array]:
+    """P and P⁻¹ of `MotionEquation`; the rows of G are independent.
+
+    Where they are all but dependent, as in a singular position of a parallel mechanism, what the actuators can't do is
+    left to them at a great cost: then their limits rule it out.
+    """
+    na = len(G)
+    Q, R = np.linalg.qr(G.T, mode="complete")
+    R = R[:na]
+    diagonal = R.diagonal()
+    least = SINGULAR * np.abs(diagonal).max(initial=1e-300)
+    weak = np.abs(diagonal) < least
+    if weak.any():
+        R = R + np.diag(np.where(weak, np.where(diagonal < 0.0, -least, least) - diagonal, 0.0))
+    P = np.vstack([solve_triangular(R, Q[:, :na].T), Q[:, na:].T]) if na else Q.T
+    return np.ascontiguousarray(P), np.hstack([Q[:, :na] @ R, Q[:, na:]])
 
 
 def _solutions(E: Array, e: Array) -> Array:

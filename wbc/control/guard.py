@@ -24,8 +24,7 @@ class ActuatorLimits(Task):
 
     def rows(self, robot: Dynamics, tick: Tick) -> Rows:
         """See `Task`; a row an actuator."""
-        effort = robot.limits.effort
-        return Rows.between(-effort, effort, torque=np.arange(robot.na))
+        return Rows.between(robot.limits.least, robot.limits.effort, torque=np.arange(robot.na))
 
 
 class Guard:
@@ -42,7 +41,8 @@ class Guard:
     """
 
     def __init__(self, program: Program, equation: MotionEquation, solver: Solver, robot: Dynamics) -> None:
-        self._effort = robot.limits.effort
+        self._effort, self._least = robot.limits.effort, robot.limits.least
+        self._even = bool((self._least == -self._effort).all())
         self._inverse = 1.0 / np.maximum(self._effort, 1e-300)
         task = ActuatorLimits("actuators")
         rows = task.rows(robot, Tick.of(program.layout))
@@ -59,10 +59,11 @@ class Guard:
 
     def beyond(self, torque: Array) -> float:
         """How far the worst torque is beyond what its actuator gives, N m or N; 0 where all are within."""
-        share = torque * self._inverse
-        if share.dot(share) <= 1.0:  # most often all shares together are less than one actuator's: one look is enough
-            return 0.0
-        return float((np.abs(torque) - self._effort).max(initial=0.0))
+        if self._even:
+            share = torque * self._inverse
+            if share.dot(share) <= 1.0:  # most often all shares together are less than one actuator's
+                return 0.0
+        return float(np.maximum(torque - self._effort, self._least - torque).max(initial=0.0))
 
     def solve(self, equation: MotionEquation, parts: Sequence[Part], seconds: float) -> Outcome:
         """As `Solving.solve`, within the actuators' limits."""
@@ -70,7 +71,7 @@ class Guard:
 
     def clip(self, torque: Array) -> None:
         """Takes off, in place, what rounding has left beyond the limits."""
-        np.clip(torque, -self._effort, self._effort, out=torque)
+        np.clip(torque, self._least, self._effort, out=torque)
 
     def _below(self, part: Part) -> Part:
         """The same rows a level further down."""

@@ -141,7 +141,7 @@ class CompiledSolving(Solving):
         if not self._solver_options("warm_start", True):
             self._plan.forget()
         seconds = min(seconds, self._solver_options("deadline", math.inf))
-        physics = equation.M, equation.h, equation.J, equation.loop_bias
+        physics = equation.M, equation.h, equation.J, equation.L, equation.loop_bias
         return self._plan.solve(*physics, parts, seconds, BEYOND, x)
 
     def _call_anew(self, equation: MotionEquation, parts: Sequence[Part], seconds: float, x: Array) -> Any:  # noqa: ANN401

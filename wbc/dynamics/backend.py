@@ -17,6 +17,7 @@ from wbc.arrays import Array, ArrayLike
 from wbc.dynamics.compensation import Compensation
 from wbc.dynamics.loops import LoopMotion, Loops
 from wbc.dynamics.passive import PassiveForces
+from wbc.dynamics.transmission import Transmission
 from wbc.errors import WbcError, show
 from wbc.model.model import Model
 from wbc.model.space import ConfigurationSpace
@@ -133,6 +134,7 @@ class Backend(ABC):
         self._passive = PassiveForces(model)
         self._compensation = Compensation.of(model, self._tree)
         self._loops = Loops(model)
+        self._transmission = Transmission(model, self._tree)
         self._loop_motion: tuple[int, LoopMotion] | None = None
         self._q = self._space.neutral()
         self._v = np.zeros(self.nv)

@@ -451,8 +451,7 @@ class Dynamics(Backend):
         robot = self._scratch()
         torque = _vector(tau, self.na, "tau")
         robot.update(q, v)
-        total = np.zeros(self.nv)
-        total[self.model.actuated] = torque
+        total = robot.actuator_force(torque)
         if forces is not None and not isinstance(forces, Mapping):
             raise WbcError(f"forces are given by the name of their frame, as a dict, not as {show(forces)}")
         for frame, force in (forces or {}).items():
@@ -528,8 +527,23 @@ class Dynamics(Backend):
 
     @property
     def actuated(self) -> IntArray:
-        """The index in `v` of each actuator; shape (na,)."""
+        """The index in `v` of each motor of a joint; shape (na,), or less where there are other actuators."""
         return self.model.actuated
+
+    @property
+    def actuation_matrix(self) -> Array:
+        """G with the generalized force Gᵀ τ of what the actuators give, shape (na, nv); S where all are motors."""
+        if self._transmission.constant:
+            return self._transmission.matrix(self)
+        return self._get("actuation_matrix", lambda: self._transmission.matrix(self))
+
+    def actuator_force(self, tau: Array) -> Array:
+        """Gᵀ τ, shape (nv,).
+
+        Args:
+            tau: what the actuators give, shape (na,).
+        """
+        return self._transmission.force(self, tau)
 
     @property
     def joint_names(self) -> tuple[str, ...]:

@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from wbc.lazy import lazy
+from wbc.model.actuators import Actuator
 from wbc.model.loops import JointCoupling, LoopClosure
 from wbc.model.model import Model
 from wbc.model.packaged import packaged_path, packaged_robots
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from wbc.model.urdf import read_urdf
 
 __all__ = [
+    "Actuator",
     "Body",
     "ConfigurationSpace",
     "Frame",

@@ -10,6 +10,7 @@ import numpy as np
 
 from wbc.arrays import Array, IntArray, numbers
 from wbc.errors import WbcError, show, unknown_name
+from wbc.model.actuators import Actuator
 from wbc.model.loops import JointCoupling, Loop, LoopClosure
 from wbc.model.parts import Body, Frame, Joint, Limits, Shape, constant
 
@@ -47,7 +48,8 @@ class Model:
         na: actuators.
         q_index: by joint, where its coordinates start in `q`.
         v_index: by joint, where its velocities start in `v`.
-        actuated: the index in `v` of each actuator, shape (na,).
+        actuators: those that are not the motor of a joint; in τ they stand behind the motors.
+        actuated: the index in `v` of each motor of a joint, shape (na - len(actuators),).
         limits: of all joints, as arrays.
         armature: by velocity, what the joints' rotors add to the diagonal of the mass matrix, shape (nv,).
         mass: of all moving bodies, kg.
@@ -67,6 +69,7 @@ class Model:
         hands: Iterable[str] = (),
         shapes: Iterable[Shape] = (),
         loops: Iterable[Loop] = (),
+        actuators: Iterable[Actuator] = (),
         warnings: Iterable[str] = (),
         left_out: Iterable[str] = (),
     ) -> None:
@@ -93,6 +96,8 @@ class Model:
                 raise unknown_name("frame", frame_name, self.frame_names)
         self.loops = tuple(loops)
         self._check_loops()
+        self.actuators = tuple(actuators)
+        self._check_actuators()
         self._lay_out()
         self.limits = self._limits()
         moving = set(self._moving_bodies())
@@ -112,7 +117,7 @@ class Model:
                 actuated += range(nv, nv + joint.nv)
             nq += joint.nq
             nv += joint.nv
-        self.nq, self.nv, self.na = nq, nv, len(actuated)
+        self.nq, self.nv, self.na = nq, nv, len(actuated) + len(self.actuators)
         joints = self.joints.values()
         self.armature = np.repeat([joint.armature for joint in joints], [joint.nv for joint in joints]).astype(float)
         self.armature.flags.writeable = False
@@ -136,6 +141,31 @@ class Model:
                 raise WbcError(f"loops are wbc.LoopClosure or wbc.JointCoupling objects; {show(loop)} is none")
         _by_name("loop", self.loops)
 
+    def _check_actuators(self) -> None:
+        """Raises a `WbcError` where an actuator drives what is not there."""
+        taken = {joint.name for joint in self.joints.values() if joint.actuated}
+        for actuator in self.actuators:
+            if not isinstance(actuator, Actuator):
+                raise WbcError(f"actuators are wbc.Actuator objects; {show(actuator)} is none")
+            if actuator.name in taken:
+                raise WbcError(f"two actuators share the name {show(actuator.name)}; names must be unique")
+            taken.add(actuator.name)
+            for name, rate in actuator.acts.items():
+                if name not in self.joints:
+                    raise WbcError(f"actuator {actuator.name!r}: {unknown_name('joint', name, self.joints)}")
+                if self.joints[name].nv != len(rate):
+                    count = self.joints[name].nv
+                    raise WbcError(
+                        f"actuator {actuator.name!r}: joint {name!r} has {count} velocities, not {len(rate)}"
+                    )
+            for frame in filter(None, (actuator.frame, actuator.against)):
+                if frame not in self.frame_names:
+                    raise WbcError(f"actuator {actuator.name!r}: {unknown_name('frame', frame, self.frame_names)}")
+
+    def drives(self, joint: str) -> bool:
+        """Whether an actuator acts on a joint: a motor of its own, or one through a tendon or gears."""
+        return self.joint(joint).actuated or any(joint in actuator.acts for actuator in self.actuators)
+
     def _limits(self) -> Limits:
         moving = [joint for joint in self.joints.values() if joint.nv]
         sizes = [joint.nv for joint in moving]
@@ -144,7 +174,8 @@ class Model:
         lower = np.repeat([joint.lower if joint.nv == 1 else -np.inf for joint in moving], sizes)
         upper = np.repeat([joint.upper if joint.nv == 1 else np.inf for joint in moving], sizes)
         arrays = [np.asarray(a, dtype=float).reshape(self.nv) for a in (lower, upper, velocity, effort)]
-        arrays[3] = arrays[3][self.actuated]
+        arrays[3] = np.append(arrays[3][self.actuated], [actuator.effort for actuator in self.actuators])
+        arrays.append(np.append(-arrays[3][: len(self.actuated)], [actuator.lowest for actuator in self.actuators]))
         for array in arrays:
             array.flags.writeable = False
         return Limits(*arrays)
@@ -218,7 +249,7 @@ class Model:
     def _with(self, **changes: Any) -> Model:  # noqa: ANN401  of the arguments' types
         """The same model but for some arguments."""
         bodies = [body for body in self.bodies.values() if body.name != WORLD]
-        kept = ("gravity", "nominal", "feet", "soles", "hands", "shapes", "loops", "warnings", "left_out")
+        kept = ("gravity", "nominal", "feet", "soles", "hands", "shapes", "loops", "actuators", "warnings", "left_out")
         arguments = {"frames": list(self.frames.values())} | {name: getattr(self, name) for name in kept} | changes
         return Model(self.name, bodies, self.joints.values(), **arguments)
 

@@ -212,7 +212,7 @@ class Simulator(Plant):
     def apply(self, torque: ArrayLike) -> None:
         """See `Plant`; an actuator gives no more than its effort limit."""
         given = constant(torque, (self.model.na,), "torque")
-        self._torque = np.clip(given, -self.model.limits.effort, self.model.limits.effort)
+        self._torque = np.clip(given, self.model.limits.least, self.model.limits.effort)
 
     @property
     def torque(self) -> Array:
@@ -236,8 +236,7 @@ class Simulator(Plant):
 
     def _force(self) -> Array:
         """Sᵀ τ + external − h in the robot's present state, shape (nv,)."""
-        force = -self._robot.bias
-        force[self.model.actuated] += self._torque
+        force = self._robot.actuator_force(self._torque) - self._robot.bias
         for frame, wrench in self._pushes.items():
             if wrench.any():
                 force += self._robot.generalized_force(frame, wrench)

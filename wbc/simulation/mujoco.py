@@ -33,6 +33,7 @@ from wbc.model.mujoco_actuators import FILTERS
 from wbc.simulation.actuation import Actuation
 from wbc.simulation.equalities import add_equalities
 from wbc.simulation.scenery import furnish
+from wbc.simulation.transmissions import add_actuators
 
 STIFFNESS = (5e-3, 1.0)
 """Time constant, s, and damping ratio of a contact with our floor (MuJoCo's `solref`).
@@ -268,6 +269,7 @@ def _on_a_floor(tree: Tree, friction: float) -> Any:  # noqa: ANN401
                 motor.gear[:3] = np.eye(3)[offset if joint.kind == "spherical" else 0]
                 if np.isfinite(joint.effort):
                     motor.ctrllimited, motor.ctrlrange = True, [-joint.effort, joint.effort]
+    add_actuators(spec, tree, bodies)
     return spec.compile()
 
 
