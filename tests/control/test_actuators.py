@@ -153,11 +153,30 @@ def test_a_differential_moves_both_joints() -> None:
     assert np.allclose(world.state[0], [0.2, -0.3, 0.1], atol=1e-3)
 
 
+def test_a_rotor_behind_a_tendon_counts_once_or_is_refused() -> None:
+    """It couples the joints of its tendon: MuJoCo's M has it, and no other backend takes such a robot."""
+    m = mujoco.MjModel.from_xml_string(DIFFERENTIAL.replace('name="one"', 'name="one" armature=".1"'))
+    robot = wbc.load(m)
+    robot.update(robot.model.nominal)
+    plain = load(DIFFERENTIAL)
+    plain.update(plain.model.nominal)
+    rotor = np.array([6.0, 4.5, 0.0])
+    assert robot.name == "mujoco"
+    assert np.allclose(robot.mass_matrix, plain.mass_matrix + 0.1 * np.outer(rotor, rotor))
+    with pytest.raises(wbc.WbcError, match="tendons"):
+        wbc.load(m, "numpy")
+
+
 def test_the_fallback_shares_the_weight() -> None:
     robot = load(QUADROTOR)
     robot.update(robot.model.nominal)
     u = fallback_torque(robot, np.zeros((0, 6)))
     assert u.sum() == pytest.approx(9.81 * robot.mass, rel=1e-2)
+
+
+def test_formulas_for_motors_are_refused() -> None:
+    with pytest.raises(wbc.WbcError, match="actuators that are not the motors of joints"):
+        wbc.classical.JointPD(load(DIFFERENTIAL))
 
 
 def test_redundant_actuators_are_named() -> None:

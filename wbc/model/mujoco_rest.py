@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from wbc.model.findings import Findings
-from wbc.model.mujoco_actuators import HINGE, SLIDE, disabled
+from wbc.model.mujoco_actuators import HINGE, ON_JOINTS, SLIDE, disabled
 
 FLUID, SPRINGS, TENDONS, FLEXIBLE, PLUGINS = "fluid", "springs", "tendons", "flexible bodies", "plugins"
 
@@ -23,7 +23,7 @@ def forces_left_out(m: Any, ignore: Collection[str]) -> list[str]:  # noqa: ANN4
     there = {
         FLUID: bool(m.opt.density or m.opt.viscosity),
         SPRINGS: _odd_springs(m),
-        TENDONS: any(np.any(getattr(m, f"tendon_{what}", 0.0)) for what in _OF_TENDONS),
+        TENDONS: any(np.any(getattr(m, f"tendon_{what}", 0.0)) for what in _OF_TENDONS) or _rotors_behind_tendons(m),
         FLEXIBLE: bool(m.nflex),
         PLUGINS: bool(m.nplugin) and bool((m.body_plugin >= 0).any()),
     }
@@ -31,6 +31,14 @@ def forces_left_out(m: Any, ignore: Collection[str]) -> list[str]:  # noqa: ANN4
 
 
 _OF_TENDONS = "stiffness", "stiffnesspoly", "damping", "dampingpoly", "armature", "frictionloss"
+
+
+def _rotors_behind_tendons(m: Any) -> bool:  # noqa: ANN401
+    """Whether an actuator that is not on a joint has an inertia or a damper: through its gears they couple joints."""
+    apart = ~np.isin(m.actuator_trntype, ON_JOINTS)
+    return any(
+        np.any(np.asarray(getattr(m, f"actuator_{what}", apart * 0.0))[apart]) for what in ("armature", "damping")
+    )
 
 
 def _odd_springs(m: Any) -> bool:  # noqa: ANN401
