@@ -115,6 +115,9 @@ def test_actuators_that_can_not_be_mapped_are_refused_by_name(actuator: str, mes
     for make in (MujocoSimulator, wbc.load):
         with pytest.raises(WbcError, match=message):
             make(m)
+    assert MujocoSimulator(m, ignore=["actuators"]).model.na == 0
+    with pytest.warns(wbc.WbcWarning, match="drive no joint, not used"):
+        assert wbc.load(m, ignore="actuators").na == 0
 
 
 def test_pushes_act_at_the_frame() -> None:

@@ -54,4 +54,4 @@ def _mobility(robot: Dynamics) -> Array:
     """The diagonal of M⁻¹ in the nominal configuration, shape (nv,)."""
     twin = robot.copy()
     twin.update(robot.model.nominal)
-    return np.diagonal(np.linalg.inv(twin.mass_matrix))
+    return np.diagonal(np.linalg.pinv(twin.mass_matrix, hermitian=True))

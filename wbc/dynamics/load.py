@@ -23,7 +23,8 @@ BACKENDS: tuple[str, ...] = ("auto", "numpy", "pinocchio", "mujoco")
 
 UNMOVED = 1e-12
 """A nominal configuration whose loops are closed but for this is kept as it is, rad and m."""
-IGNORABLE = ("fluid", "springs", "tendons", "flexible bodies", "plugins", "filters")
+
+IGNORABLE = ("fluid", "springs", "tendons", "flexible bodies", "plugins", "filters", "actuators")
 """What `load` can be told to ignore."""
 
 
@@ -50,7 +51,8 @@ def load(
         ignore: for an MJCF file: what to do without. "fluid", "springs" (nonlinear ones, and those of ball joints),
             "tendons" (their springs, friction and inertia), "flexible bodies" and "plugins" are forces that the
             backends numpy and pinocchio don't compute, and refuse without this word. "filters" takes actuators whose
-            force lags behind their control as motors.
+            force lags behind their control as motors; "actuators" does not use those that can't be asked for a torque,
+            such as muscles: their joints are passive.
         loops: closed loops that the file does not tell of: `wbc.LoopClosure` and `wbc.JointCoupling`.
 
     Returns:

@@ -18,7 +18,17 @@ try:
 except ImportError as error:
     raise WbcError(f"reading an MJCF file needs MuJoCo: pip install 'wbc[mujoco]' ({error})") from None
 
-__all__ = ["FILTERS", "Drive", "actuator_count", "disabled", "drives", "joint_efforts", "mujoco", "reflected"]
+__all__ = [
+    "ACTUATORS",
+    "FILTERS",
+    "Drive",
+    "actuator_count",
+    "disabled",
+    "drives",
+    "joint_efforts",
+    "mujoco",
+    "reflected",
+]
 
 # As plain integers: MuJoCo's enumerations are not equal to the numpy integers that stand in a model.
 HINGE, SLIDE, BALL = (
@@ -31,8 +41,9 @@ FIXED_GAIN = int(mujoco.mjtGain.mjGAIN_FIXED)
 AT_ONCE = int(mujoco.mjtDyn.mjDYN_NONE)
 LATE = int(mujoco.mjtDyn.mjDYN_INTEGRATOR), int(mujoco.mjtDyn.mjDYN_FILTER), int(mujoco.mjtDyn.mjDYN_FILTEREXACT)
 
-FILTERS = "filters"
-"""What `wbc.load` is told to ignore so that actuators that answer late count as motors."""
+FILTERS, ACTUATORS = "filters", "actuators"
+"""What `wbc.load` is told to ignore: the first takes actuators that answer late as motors, the second uses none that
+can't be asked for a torque."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +78,11 @@ class Drive:
     late: bool
 
     def reach(self) -> tuple[float, float]:
-        """The least and the greatest force at rest; of a position servo in the middle of what it can be told."""
+        """The least and the greatest force that can be asked of it, in whatever state: a motor as strong as it is.
+
+        Of a servo it is what it gives at rest, of a position servo in the middle of what it can be told: kp times half
+        the range of its control.
+        """
         low, high = sorted(float(self.gain * control) for control in self.controls)
         if self.bias[1] and math.isfinite(high - low):
             low, high = (low - high) / 2, (high - low) / 2
@@ -85,7 +100,7 @@ def drives(
 
     Args:
         m: the model.
-        ignore: with `FILTERS` in it, actuators that answer late are taken as if they answered at once.
+        ignore: may have `FILTERS` and `ACTUATORS` in it.
         on: kinds of transmission.
 
     Raises:
@@ -103,7 +118,12 @@ def drives(
         if not (gear[:1] if on_joint and m.jnt_type[joint] in (HINGE, SLIDE) else gear).any():
             continue
         control = int(_per_actuator(m, "ctrladr", number))
-        late = _check(m, number, name, ignore)
+        late = _lags(m, number)
+        problem = _problem(m, number) or (_TOO_LATE if late and FILTERS not in ignore else "")
+        if problem and ACTUATORS in ignore:
+            continue
+        if problem:
+            raise WbcError(f'actuator {name!r} {problem}; ignore=["{ACTUATORS}"] does not use it')
         if on_joint and m.jnt_type[joint] == BALL and int(m.actuator_trntype[number]) == IN_PARENT:
             raise WbcError(
                 f"actuator {name!r} turns a ball joint about its parent's axes; give it joint=, not jointinparent="
@@ -122,23 +142,26 @@ def drives(
     return found
 
 
-def _check(m: Any, number: int, name: str, ignore: Collection[str]) -> bool:  # noqa: ANN401
-    """Whether an actuator answers late; one that can't be asked for a torque is an error."""
+_TOO_LATE = (
+    "has dynamics of its own (a filter, an integrator or a delay): it gives later than what is asked of it; "
+    f'ignore=["{FILTERS}"] takes it as a motor'
+)
+
+
+def _lags(m: Any, number: int) -> bool:  # noqa: ANN401
+    """Whether an actuator answers late."""
     delayed = bool(np.any(getattr(m, "actuator_delay", np.zeros(number + 1))[number]))
-    dynamics = int(m.actuator_dyntype[number])
+    return delayed or int(m.actuator_dyntype[number]) != AT_ONCE
+
+
+def _problem(m: Any, number: int) -> str:  # noqa: ANN401
+    """Why an actuator can't be asked for a torque, not even late; empty if it can."""
     plugin = int(getattr(m, "actuator_plugin", np.full(number + 1, -1))[number]) >= 0
     gain, bias = int(m.actuator_gaintype[number]), int(m.actuator_biastype[number])
-    if plugin or gain != FIXED_GAIN or bias not in (NO_BIAS, AFFINE_BIAS) or dynamics not in (AT_ONCE, *LATE):
-        raise WbcError(f"actuator {name!r} is neither a motor nor a servo; a torque can't be asked of it")
-    if m.actuator_gainprm[number, 0] == 0:
-        raise WbcError(f"actuator {name!r} has no gain; a torque can't be asked of it")
-    late = delayed or dynamics != AT_ONCE
-    if late and FILTERS not in ignore:
-        raise WbcError(
-            f"actuator {name!r} has dynamics of its own (a filter, an integrator or a delay): it gives later than "
-            f'what is asked of it; ignore=["{FILTERS}"] takes it as a motor'
-        )
-    return late
+    known = gain == FIXED_GAIN and bias in (NO_BIAS, AFFINE_BIAS)
+    if plugin or not known or int(m.actuator_dyntype[number]) not in (AT_ONCE, *LATE):
+        return "is neither a motor nor a servo: a torque can't be asked of it"
+    return "" if m.actuator_gainprm[number, 0] else "has no gain: a torque can't be asked of it"
 
 
 def joint_efforts(m: Any, found: Findings, ignore: Collection[str] = ()) -> dict[int, float]:  # noqa: ANN401

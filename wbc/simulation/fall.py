@@ -23,7 +23,7 @@ class Fall:
     wheeled one does, it is half of its own height. The floor is at z = 0, or as low as the robot reaches.
 
     Args:
-        robot: on a state of its own.
+        robot: whose state may be changed.
         q: as it stands, shape (nq,).
 
     Attributes:

@@ -3,25 +3,46 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, NamedTuple
 
 import numpy as np
 
-from wbc.arrays import Array
+from wbc.arrays import Array, IntArray, MaskArray
+from wbc.control.health import KINDS, Finding
 from wbc.errors import WbcError, show
 
 MAGIC = b"wbc log 3\n"
-"""How a log file begins. Version 1 had no true state, version 2 no delivered torques; both are read as well."""
+"""How a log file begins. Version 1 had no true state, 2 no delivered torques and no health; both are read as well."""
 
-_EARLIER = b"wbc log 1\n", b"wbc log 2\n"
+_EARLIER = (b"wbc log 1\n", b"wbc log 2\n")
+
+_HEALTH = b"\nhealth: "
 
 SAME = 1e-6
 """A torque that is farther than this from the commanded one, N m or as a share of it, was not delivered."""
 
 STATUSES = ("optimal", "relaxed", "failed")
+
+
+class Worry(NamedTuple):
+    """A finding of `Solution.health` over a run.
+
+    Attributes:
+        kind: see `wbc.control.health.Kind`.
+        name: of the task, the contact or the actuator; empty where the file breaks off.
+        ticks: that had it.
+        first: the time of the first one, s.
+        text: what was said of it then.
+    """
+
+    kind: str
+    name: str
+    ticks: int
+    first: float
+    text: str
 
 
 @dataclass(eq=False)
@@ -50,6 +71,8 @@ class Log:
         delivered: torques that the plant's actuators exerted, their mean over the period after the tick, shape
             (ticks, na); not a number where the plant can't tell.
         actuators: names of the actuators' velocities, in the order of `torque`; empty in logs of earlier versions.
+        ill: whether a tick's health was not good, shape (ticks,); None where nobody looked.
+        worries: what was found, in the order of its first time.
     """
 
     robot: str
@@ -72,6 +95,8 @@ class Log:
     errors: dict[str, Array]
     delivered: Array
     actuators: tuple[str, ...] = ()
+    ill: MaskArray | None = None
+    worries: tuple[Worry, ...] = ()
 
     def __len__(self) -> int:
         return len(self.time)
@@ -92,6 +117,8 @@ class Log:
         if margins:  # where there is nothing to be far from, as with velocities, there is none
             lines.append(f"least margins: {', '.join(margins)}")
         lines += self._undelivered()
+        if self.ill is not None:
+            lines.append(f"health: {self.health()}")
         return "\n".join(lines)
 
     def _undelivered(self) -> list[str]:
@@ -103,6 +130,20 @@ class Log:
         worst = int(missing.max(axis=0).argmax())
         name = self.actuators[worst] if self.actuators else f"actuator {worst}"
         return [f"torque not delivered in {late.sum()} of {len(self)} ticks, up to {missing.max():.3g} N m ({name})"]
+
+    def health(self) -> str:
+        """In a line: how many ticks had something to worry about, what came first, and what else there was."""
+        if self.ill is None:
+            return "nobody looked"
+        if not self.ill.any():
+            return "good"
+        line = f"{int(self.ill.sum())} of {len(self)} ticks not good"
+        if not self.worries:
+            return line
+        first, *others = self.worries
+        line += f", from {first.first:.3g} s on: {first.text}"
+        kinds = dict.fromkeys(worry.kind for worry in others if worry.kind != first.kind)
+        return f"{line}; then {', '.join(kinds)}" if kinds else line
 
 
 @dataclass(eq=False)
@@ -117,6 +158,7 @@ class Recorder:
         true: whether a record has the true q and v.
         actuators: names, where a record ends with the torques that they delivered; None: it does not.
         path: of the file, or None.
+        examined: whether a record has the health of its tick.
     """
 
     robot: str
@@ -126,6 +168,8 @@ class Recorder:
     true: bool = False
     actuators: tuple[str, ...] | None = None
     path: Path | None = None
+    examined: bool = False
+    _worries: dict[tuple[str, str], Worry] = field(default_factory=dict)
     _rows: list[Array] = field(default_factory=list)
     _file: BinaryIO | None = None
     _flushed: float = -np.inf
@@ -145,28 +189,46 @@ class Recorder:
         if self._file is not None:
             names = {"robot": self.robot, "contacts": self.contacts, "feet": self.feet, "actuators": self.actuators}
             header = {**names, "sizes": self.sizes, "true": self.true, "errors": errors}
+            if self.examined:
+                header["health"] = KINDS
             self._file.write(MAGIC + json.dumps(header).encode() + b"\n")
 
-    def add(self, row: Array, time: float, errors: Mapping[str, Array]) -> None:
+    def add(self, row: Array, time: float, errors: Mapping[str, Array], health: Iterable[Finding] = ()) -> None:
         """Takes one record; the file has all up to the last whole second.
 
         Args:
-            row: all but the errors.
+            row: all but health and errors.
             time: s.
             errors: by task, the same tasks each time.
+            health: of the tick, where it was examined.
         """
         if self._errors is None:
             for name, error in errors.items():
                 if not isinstance(error, np.ndarray) or error.ndim != 1:
                     raise WbcError(f"{name}: error() must give an array of one dimension, or None, not {show(error)}")
             self._begin({name: len(error) for name, error in errors.items()})
-        row = np.concatenate([row, *errors.values()])
+        row = np.concatenate([row, [self._note(time, health)] if self.examined else [], *errors.values()])
         self._rows.append(row)
         if self._file is not None:
             self._file.write(row.tobytes())
             if time - self._flushed >= 1.0:
                 self._file.flush()
                 self._flushed = time
+
+    def _note(self, time: float, health: Iterable[Finding]) -> float:
+        """Counts the findings of a tick; a number with a bit for each kind of them."""
+        kinds, seen = 0, set()
+        for finding in health:
+            kinds |= 1 << KINDS.index(finding.kind)
+            whose = finding.kind, finding.name
+            if whose in seen:
+                continue
+            seen.add(whose)
+            before = self._worries.get(whose)
+            self._worries[whose] = (
+                Worry(*whose, 1, time, finding.text) if before is None else before._replace(ticks=before.ticks + 1)
+            )
+        return float(kinds)
 
     def close(self, ended: str) -> Log:
         """Ends the file with a word on how the run ended, and gives the log."""
@@ -175,28 +237,39 @@ class Recorder:
         errors = self._errors or {}
         if self._file is not None:
             self._file.write(b"\nended: " + ended.encode())
+            if self.examined:
+                self._file.write(_HEALTH + json.dumps(list(self._worries.values())).encode())
             self._file.close()
-        lengths = _lengths(
-            self.sizes, len(self.contacts), len(self.feet), self.true, self.actuators is not None, errors
-        )
+        kinds = KINDS if self.examined else None
+        sizes = self.sizes, len(self.contacts), len(self.feet)
+        lengths = _lengths(*sizes, self.true, self.actuators is not None, self.examined, errors)
         rows = np.array(self._rows).reshape(-1, sum(lengths))
-        return _unpack(self.robot, self.contacts, self.feet, self.actuators or (), lengths, errors, rows, ended)
+        log = _unpack(self.robot, self.contacts, self.feet, self.actuators, kinds, lengths, errors, rows, ended)
+        log.worries = tuple(self._worries.values())
+        return log
 
 
 def _lengths(
-    sizes: tuple[int, int, int, int], contacts: int, feet: int, true: bool, delivered: bool, errors: Mapping[str, int]
+    sizes: tuple[int, int, int, int],
+    contacts: int,
+    feet: int,
+    true: bool,
+    delivered: bool,
+    examined: bool,
+    errors: Mapping[str, int],
 ) -> list[int]:
     """Of the parts of a record, numbers; what it does not have is of length zero."""
     nq, nv, na, levels = sizes
-    known = [nq, nv] if true else [0, 0]
-    return [1, nq, nv, na, 3 * contacts, 3 * feet, levels, 1, 1, 1, 1, *known, na if delivered else 0, *errors.values()]
+    optional = [nq if true else 0, nv if true else 0, na if delivered else 0, int(examined)]
+    return [1, nq, nv, na, 3 * contacts, 3 * feet, levels, 1, 1, 1, 1, *optional, *errors.values()]
 
 
 def _unpack(
     robot: str,
     contacts: tuple[str, ...],
     feet: tuple[str, ...],
-    actuators: tuple[str, ...],
+    actuators: tuple[str, ...] | None,
+    kinds: Sequence[str] | None,
     lengths: list[int],
     errors: Mapping[str, int],
     rows: Array,
@@ -204,6 +277,7 @@ def _unpack(
 ) -> Log:
     parts = np.split(rows, np.cumsum(lengths)[:-1], axis=1)
     true = bool(lengths[11])
+    found = None if kinds is None else parts[14][:, 0].astype(np.int64)
     return Log(
         robot,
         contacts,
@@ -222,10 +296,22 @@ def _unpack(
         ended,
         parts[11] if true else parts[1].copy(),
         parts[12] if true else parts[2].copy(),
-        dict(zip(errors, parts[14:], strict=True)),
-        parts[13] if lengths[13] == lengths[3] else np.full_like(parts[3], np.nan),
-        actuators,
+        dict(zip(errors, parts[15:], strict=True)),
+        np.full_like(parts[3], np.nan) if actuators is None else parts[13],
+        actuators or (),
+        None if found is None else found != 0,
+        _by_kind(found, kinds or (), parts[0][:, 0]) if found is not None else (),
     )
+
+
+def _by_kind(found: IntArray, kinds: Sequence[str], time: Array) -> tuple[Worry, ...]:
+    """What can be said of a file that breaks off: the kinds of findings."""
+    worries = []
+    for bit, kind in enumerate(kinds):
+        at = np.flatnonzero(found & (1 << bit))
+        if len(at):
+            worries.append(Worry(kind, "", len(at), float(time[at[0]]), kind))
+    return tuple(sorted(worries, key=lambda worry: worry.first))
 
 
 def read_log(path: str | Path) -> Log:
@@ -253,17 +339,38 @@ def read_log(path: str | Path) -> Log:
         errors = {str(name): int(count) for name, count in header.get("errors", {}).items()}
         named = header.get("actuators")
         actuators = None if named is None else tuple(map(str, named))
+        kinds = header.get("health")
+        kinds = None if kinds is None else tuple(map(str, kinds))
         nq, nv, na, levels = sizes
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise WbcError(f"the log {show(str(path))} is damaged: its header can't be read ({error})") from None
     body, ended = data[line_end + 1 :], ""
     mark = body.rfind(b"\nended: ")
-    lengths = _lengths((nq, nv, na, levels), len(contacts), len(feet), true, actuators is not None, errors)
+    parts = (nq, nv, na, levels), len(contacts), len(feet)
+    lengths = _lengths(*parts, true, actuators is not None, kinds is not None, errors)
     record = 8 * sum(lengths)
+    worries = None
     if mark >= 0 and mark % record == 0:
-        body, ended = body[:mark], body[mark + 8 :].decode(errors="replace")
+        body, tail = body[:mark], body[mark + 8 :]
+        if kinds is not None:
+            tail, _, told = tail.rpartition(_HEALTH)
+            worries = _worries(told, path)
+        ended = tail.decode(errors="replace")
     rows = np.frombuffer(body[: len(body) // record * record]).reshape(-1, record // 8).copy()
     status = 1 + nq + nv + na + 3 * (len(contacts) + len(feet)) + levels + 2
     if len(rows) and not np.isin(rows[:, status], range(len(STATUSES))).all():
         raise WbcError(f"the log {show(str(path))} is damaged: a record has no status")
-    return _unpack(str(header["robot"]), contacts, feet, actuators or (), lengths, errors, rows, ended)
+    log = _unpack(str(header["robot"]), contacts, feet, actuators, kinds, lengths, errors, rows, ended)
+    if worries is not None:
+        log.worries = worries
+    return log
+
+
+def _worries(told: bytes, path: str | Path) -> tuple[Worry, ...]:
+    """What the end of a file says of health."""
+    try:
+        return tuple(
+            Worry(str(k), str(n), int(count), float(t), str(text)) for k, n, count, t, text in json.loads(told)
+        )
+    except (ValueError, TypeError) as error:
+        raise WbcError(f"the log {show(str(path))} is damaged: its health can't be read ({error})") from None

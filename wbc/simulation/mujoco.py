@@ -29,7 +29,6 @@ except ImportError as error:
 
 from wbc.dynamics.mujoco import robot_spec
 from wbc.model.mujoco import body_names, from_mujoco, read_mjcf
-from wbc.model.mujoco_actuators import FILTERS
 from wbc.simulation.actuation import Actuation
 from wbc.simulation.equalities import add_equalities
 from wbc.simulation.scenery import furnish
@@ -56,8 +55,7 @@ class MujocoSimulator(Plant):
         robot: a robot of `wbc.load`, a `wbc.Model`, a `mujoco.MjModel`, or the path of an MJCF file.
         timestep: of the physics, s; None: a millisecond, or the model's own.
         friction: of the floor with the robot's shapes (robots of ours only).
-        ignore: for a MuJoCo model: "filters" takes actuators whose force lags behind their control as motors, as
-            `wbc.load(ignore=)` does.
+        ignore: for a MuJoCo model: "filters" and "actuators", as for `wbc.load`. What is not used has a control of 0.
 
     Attributes:
         model: the robot's layout of q, v and τ.
@@ -99,7 +97,7 @@ class MujocoSimulator(Plant):
         self.timestep = float(self.mj_model.opt.timestep)
         self._places = places
         self._space = ConfigurationSpace(self.model)
-        self._actuation = Actuation(self.mj_model, self.model, FILTERS in ignored)
+        self._actuation = Actuation(self.mj_model, self.model, ignored)
         self.mj_model.jnt_actgravcomp[:] = False  # it is no share of the torques
         self.mj_data = mujoco.MjData(self.mj_model)
         self._torque, self._delivered = np.zeros(self.model.na), np.zeros(self.model.na)

@@ -13,8 +13,6 @@ from wbc.geometry import quaternion
 from wbc.model.actuators import Actuator
 from wbc.model.model import Model
 from wbc.model.mujoco_actuators import Drive
-from wbc.model.mujoco_loops import tendon_coefficients
-from wbc.model.mujoco_transmissions import on_tendon
 from wbc.model.tree import Tree
 
 
@@ -22,38 +20,21 @@ class Others:
     """The actuators behind the motors in τ, as motors of MuJoCo's that are told their force.
 
     Args:
-        m: the `mujoco.MjModel` that is simulated.
-        drives: its actuators, in the order of the model's.
+        drives: they, in the order of the model's.
         start: where they begin in τ.
     """
 
-    def __init__(self, m: Any, drives: list[Drive], start: int) -> None:  # noqa: ANN401  mujoco has no types
+    def __init__(self, drives: list[Drive], start: int) -> None:
         self._torques = slice(start, start + len(drives))
         self._controls: IntArray = np.array([drive.control for drive in drives], dtype=np.intp)
-        self._length, self._speed = np.zeros((len(drives), m.nq)), np.zeros((len(drives), m.nv))
-        for row, drive in enumerate(drives):
+        self._low, self._high = np.array([drive.reach() for drive in drives]).reshape(-1, 2).T
+        for drive in drives:
             if drive.late:
                 raise WbcError(f"actuator {drive.name!r} answers late, and is not the motor of a joint: not simulated")
-            if on_tendon(m, drive):
-                for joint, coefficient in (tendon_coefficients(m, drive.joint) or {}).items():
-                    self._length[row, m.jnt_qposadr[joint]] = drive.gear[0] * coefficient
-                    self._speed[row, m.jnt_dofadr[joint]] = drive.gear[0] * coefficient
-            elif drive.bias[1:].any():
-                raise WbcError(
-                    f"actuator {drive.name!r} is a servo that is neither on a joint with one coordinate nor on a fixed "
-                    "tendon: a force can't be asked of it"
-                )
-        self._ends = np.array([sorted(drive.gain * drive.controls) for drive in drives]).reshape(-1, 2).T
-        self._forces = np.array([drive.forces for drive in drives]).reshape(-1, 2).T
-        self._bias = np.array([drive.bias for drive in drives]).reshape(-1, 3).T
 
-    def control(self, d: Any, torque: Array) -> None:  # noqa: ANN401
+    def control(self, d: Any, torque: Array) -> None:  # noqa: ANN401  mujoco has no types
         """Sets the controls; writes what is delivered over what is asked for."""
-        if not len(self._controls):
-            return
-        bias = self._bias[0] + self._bias[1] * (self._length @ d.qpos) + self._bias[2] * (self._speed @ d.qvel)
-        low, high = np.clip(self._ends + bias, *self._forces)
-        given = np.clip(torque[self._torques], low, high)
+        given = np.clip(torque[self._torques], self._low, self._high)
         d.ctrl[self._controls] = given
         torque[self._torques] = given
 
