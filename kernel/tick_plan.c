@@ -170,14 +170,14 @@ static PyObject *solve_tick(PyObject *object, PyObject *const *args, Py_ssize_t 
     double seconds = PyFloat_AsDouble(args[6]), tolerance = PyErr_Occurred() ? 0.0 : PyFloat_AsDouble(args[7]);
     int first = all->start[1];
     ptrdiff_t row_step = 0, column_step = 0, down = 0, across = 0, loop_step = 0, loop_across = 0;
-    const double *M, *h, *J, *L, *bias;
+    const double *M, *h, *J, *L = NULL, *bias = NULL;
     double *x;
     PyObject *result = NULL;
     if (PyErr_Occurred()) goto done;
     if (!(M = matrix(v, args[0], "M", t->nv, t->nv, &down, &across)) || !(h = doubles(v, args[1], "h", t->nv, 0)) ||
         !(J = matrix(v, args[2], "J", t->nf, t->nv, &row_step, &column_step)) ||
-        !(L = matrix(v, args[3], "L", t->loops, t->nv, &loop_step, &loop_across)) ||
-        !(bias = doubles(v, args[4], "bias", t->loops, 0)) ||
+        (t->loops && (!(L = matrix(v, args[3], "L", t->loops, t->nv, &loop_step, &loop_across)) ||
+                      !(bias = doubles(v, args[4], "bias", t->loops, 0)))) ||
         !(x = doubles(v, args[8], "x", t->nv + t->nf + t->na, 1)))
         goto done;
     if (t->nv > 1 && !(down == t->nv && across == 1) && !(down == 1 && across == t->nv)) {
@@ -191,7 +191,7 @@ static PyObject *solve_tick(PyObject *object, PyObject *const *args, Py_ssize_t 
     all->deadline = seconds < INFINITY ? now() + seconds : INFINITY;
     const Solver *by = solver();
     by->dynamics(t, M, h, J, row_step, column_step);
-    tick_loops(t, L, loop_step, loop_across, bias);
+    if (t->loops) tick_loops(t, L, loop_step, loop_across, bias);
     for (int i = 0; i < t->parts; i++) by->rows(t, i, self->rows + i);
     status = by->answer(t, by->solve(all), tolerance, x);
     Py_END_ALLOW_THREADS

@@ -111,13 +111,13 @@ class MotionEquation:
 
     Attributes:
         M, h, J: as given, or P M, P h, J Pᵀ.
-        L: of the loops, shape (loops, nv).
+        loops: L; None where there are no loops.
         loop_bias, scale: as given.
         actuated: the row of each actuator, shape (na,).
         back: P⁻¹; None where P = 1.
     """
 
-    __slots__ = ("J", "L", "M", "actuated", "back", "h", "loop_bias", "scale")
+    __slots__ = ("J", "M", "actuated", "back", "h", "loop_bias", "loops", "scale")
 
     def __init__(
         self,
@@ -129,7 +129,8 @@ class MotionEquation:
         scale: float,
         G: Array | None = None,
     ) -> None:
-        self.L, self.loop_bias = J[len(J) - len(loop_bias) :], loop_bias
+        self.loop_bias = loop_bias
+        self.loops = J[len(J) - len(loop_bias) :] if loop_bias is not NO_LOOPS else None
         self.back: Array | None = None
         if G is not None:
             P, self.back = _combinations(G)
@@ -145,6 +146,11 @@ class MotionEquation:
         loop_bias = robot.loop_motion.bias if layout.nf > layout.nc else NO_LOOPS
         G = robot.actuation_matrix if robot.model.actuators else None
         return cls(robot.mass_matrix, h, J, loop_bias, robot.actuated, force_scale(robot), G)
+
+    @property
+    def L(self) -> Array:
+        """L of the loops, shape (loops, nv)."""
+        return np.zeros((0, len(self.h))) if self.loops is None else self.loops
 
     def rows(self) -> Rows:
         """M v̇ − Jᵀ f − Gᵀ τ = −h as rows in x, nv of them, then L v̇ = −L̇ v."""

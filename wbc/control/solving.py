@@ -143,8 +143,8 @@ class CompiledSolving(Solving):
         if not self._solver_options("warm_start", True):
             self._plan.forget()
         seconds = min(seconds, self._solver_options("deadline", math.inf))
-        physics = equation.M, equation.h, equation.J, equation.L, equation.loop_bias
-        return self._plan.solve(*physics, parts, seconds, BEYOND, x)
+        it = equation
+        return self._plan.solve(it.M, it.h, it.J, it.loops, it.loop_bias, parts, seconds, BEYOND, x)
 
     def _call_anew(self, equation: MotionEquation, parts: Sequence[Part], seconds: float, x: Array) -> Any:  # noqa: ANN401
         """Once more, with a plan for just these rows."""
