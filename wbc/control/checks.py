@@ -45,7 +45,7 @@ def check_actuators(robot: Dynamics) -> None:
 def finite_time(t: object) -> float:
     """The time of a tick, s."""
     try:
-        time = float(t) if isinstance(t, int | float | np.number) else math.nan
+        time = float(t) if isinstance(t, int | float | np.integer | np.floating) else math.nan
     except OverflowError:
         time = math.inf
     if not abs(time) < math.inf:

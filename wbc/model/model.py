@@ -13,6 +13,7 @@ from wbc.errors import WbcError, show, unknown_name
 from wbc.model.actuators import Actuator
 from wbc.model.loops import JointCoupling, Loop, LoopClosure
 from wbc.model.parts import Body, Frame, Joint, Limits, Shape, constant
+from wbc.model.wheel import Wheel
 
 WORLD = "world"
 """The name of the body that never moves; every model has it."""
@@ -37,6 +38,7 @@ class Model:
         nominal: a configuration to stand or rest in, shape (nq,).
         feet: names of the frames that are made to touch the ground.
         soles: for flat feet, the corners of the sole in the foot's frame, m, shape (n, 2), by foot.
+        wheels: by the frame at the centre of each what is made to roll on the ground.
         hands: names of the frames that are made to touch or hold.
         shapes: primitive shapes, for pictures and for contact.
         loops: what closes loops in the tree: frames that stay together, joints that move together.
@@ -66,6 +68,7 @@ class Model:
         nominal: Array | None = None,
         feet: Iterable[str] = (),
         soles: Mapping[str, Array] | None = None,
+        wheels: Mapping[str, Wheel] | None = None,
         hands: Iterable[str] = (),
         shapes: Iterable[Shape] = (),
         loops: Iterable[Loop] = (),
@@ -91,7 +94,8 @@ class Model:
         self.soles = MappingProxyType(
             {foot: numbers(corners, f"the sole of {foot!r}") for foot, corners in (soles or {}).items()}
         )
-        for frame_name in (*self.feet, *self.hands, *self.soles):
+        self.wheels = MappingProxyType(dict(wheels or {}))
+        for frame_name in (*self.feet, *self.hands, *self.soles, *self.wheels):
             if frame_name not in self.frames and frame_name not in self.bodies:
                 raise unknown_name("frame", frame_name, self.frame_names)
         self.loops = tuple(loops)
@@ -248,10 +252,27 @@ class Model:
 
     def _with(self, **changes: Any) -> Model:  # noqa: ANN401  of the arguments' types
         """The same model but for some arguments."""
-        bodies = [body for body in self.bodies.values() if body.name != WORLD]
-        kept = ("gravity", "nominal", "feet", "soles", "hands", "shapes", "loops", "actuators", "warnings", "left_out")
-        arguments = {"frames": list(self.frames.values())} | {name: getattr(self, name) for name in kept} | changes
-        return Model(self.name, bodies, self.joints.values(), **arguments)
+        return Model(**{**self._given(), **changes})
+
+    def _given(self) -> dict[str, Any]:
+        """What it was made of: the arguments that make the same model."""
+        return {
+            "name": self.name,
+            "bodies": [body for body in self.bodies.values() if body.name != WORLD],
+            "joints": list(self.joints.values()),
+            "frames": list(self.frames.values()),
+            "gravity": tuple(self.gravity),
+            "nominal": self.nominal,
+            "feet": self.feet,
+            "soles": dict(self.soles),
+            "wheels": dict(self.wheels),
+            "hands": self.hands,
+            "shapes": self.shapes,
+            "loops": self.loops,
+            "actuators": self.actuators,
+            "warnings": self.warnings,
+            "left_out": self.left_out,
+        }
 
     def __copy__(self) -> Model:
         return self
@@ -259,9 +280,17 @@ class Model:
     def __deepcopy__(self, memo: dict[int, object]) -> Model:
         return self  # it never changes
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _made_anew, (self._given(), type(self))
+
     def __repr__(self) -> str:
         base = "floating" if self.floating else "fixed"
         return f"Model({self.name!r}, {base} base, nq={self.nq}, nv={self.nv}, na={self.na}, {self.mass:.3g} kg)"
+
+
+def _made_anew(given: dict[str, Any], kind: type[Model]) -> Model:
+    """A model of the arguments that `Model._given` gave."""
+    return kind(**given)
 
 
 def _by_name(kind: str, parts: Iterable[Part]) -> dict[str, Part]:
