@@ -24,10 +24,12 @@ if TYPE_CHECKING:
     from wbc import kinematics as kinematics
     from wbc import liegroups as liegroups
     from wbc import solvers as solvers
+    from wbc import sweeps as sweeps
     from wbc.control.controller import Controller
     from wbc.control.solution import Solution
     from wbc.simulation import Log, MujocoSimulator, Push, Simulator, read_log, run
     from wbc.solvers import Level
+    from wbc.sweeps import cases, grid, normal, sweep, uniform
 
 __version__ = "0.1.0"
 
@@ -59,10 +61,15 @@ __all__ = [
     "WbcError",
     "WbcWarning",
     "__version__",
+    "cases",
+    "grid",
     "load",
+    "normal",
     "read_log",
     "run",
     "single_threaded",
+    "sweep",
+    "uniform",
 ]
 
 
@@ -74,9 +81,14 @@ _LATER = {
     "Push": "wbc.simulation",
     "Simulator": "wbc.simulation",
     "Solution": "wbc.control.solution",
+    "cases": "wbc.sweeps",
+    "grid": "wbc.sweeps",
+    "normal": "wbc.sweeps",
     "read_log": "wbc.simulation",
     "run": "wbc.simulation",
+    "sweep": "wbc.sweeps",
+    "uniform": "wbc.sweeps",
 }
 """What is imported when it is asked for, and from where: describing a robot and its tasks needs none of it."""
 
-__getattr__ = lazy(__name__, _LATER, modules=("classical", "kinematics", "liegroups", "solvers"))
+__getattr__ = lazy(__name__, _LATER, modules=("classical", "kinematics", "liegroups", "solvers", "sweeps"))
