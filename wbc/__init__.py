@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from wbc.control.solution import Solution
     from wbc.simulation import Log, MujocoSimulator, Push, Simulator, read_log, run
     from wbc.solvers import Level
-    from wbc.sweeps import cases, grid, normal, sweep, uniform
+    from wbc.sweeps import cases, grid, normal, sweep, tune, uniform
 
 __version__ = "0.1.0"
 
@@ -69,6 +69,7 @@ __all__ = [
     "run",
     "single_threaded",
     "sweep",
+    "tune",
     "uniform",
 ]
 
@@ -87,6 +88,7 @@ _LATER = {
     "read_log": "wbc.simulation",
     "run": "wbc.simulation",
     "sweep": "wbc.sweeps",
+    "tune": "wbc.sweeps",
     "uniform": "wbc.sweeps",
 }
 """What is imported when it is asked for, and from where: describing a robot and its tasks needs none of it."""

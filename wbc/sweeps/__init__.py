@@ -12,11 +12,14 @@ if TYPE_CHECKING:
     from wbc.sweeps.rows import compared
     from wbc.sweeps.runner import Progress, sweep
     from wbc.sweeps.table import Share, Table
+    from wbc.sweeps.tuning import Best, Comparison, tune
     from wbc.sweeps.values import grid, normal, uniform
 
 __all__ = [
+    "Best",
     "Case",
     "Cases",
+    "Comparison",
     "LocalProcesses",
     "Progress",
     "Share",
@@ -27,10 +30,13 @@ __all__ = [
     "grid",
     "normal",
     "sweep",
+    "tune",
     "uniform",
 ]
 
 _LATER = {
+    "Best": "wbc.sweeps.tuning",
+    "Comparison": "wbc.sweeps.tuning",
     "Case": "wbc.sweeps.case",
     "Cases": "wbc.sweeps.case",
     "LocalProcesses": "wbc.sweeps.executors",
@@ -43,6 +49,7 @@ _LATER = {
     "grid": "wbc.sweeps.values",
     "normal": "wbc.sweeps.values",
     "sweep": "wbc.sweeps.runner",
+    "tune": "wbc.sweeps.tuning",
     "uniform": "wbc.sweeps.values",
 }
 """What is imported when it is asked for, and from where."""

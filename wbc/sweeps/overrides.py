@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import inspect
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import fields
 from typing import Any
 
-from wbc.errors import WbcError, show, unknown_name
+import numpy as np
+
+from wbc.errors import WbcError, unknown_name
 from wbc.scenes import load_scene, scene_arguments
 from wbc.simulation import Noise, Realism, Runnable
 from wbc.tasking.gains import Gains
@@ -79,6 +82,34 @@ def load_case(scene: str, overrides: Mapping[str, Any], seed: int, **choice: str
     return found
 
 
+def own_values(scene: str, names: Iterable[str]) -> dict[str, float]:
+    """The values that a scene has by itself, of those names of which they are one number.
+
+    Args:
+        scene: see `wbc.scenes.load_scene`.
+        names: see `check_overrides`.
+    """
+    taken, found, names = _arguments(scene), {}, list(names)
+    built = load_case(scene, {}, 0) if any(map(_of_task, names)) else None
+    for name in names:
+        if built is not None and _of_task(name):
+            value = getattr(*_setting(built, name))
+            value = _frequency(value) if isinstance(value, Gains) else value
+        else:
+            value = taken[name].default if name in taken else getattr(Realism(), name.removeprefix(REALISM), None)
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            found[name] = value
+    return found
+
+
+def _frequency(gains: Gains) -> float | None:
+    """In Hz, of gains that one frequency makes."""
+    if np.ndim(gains.kp) or np.ndim(gains.kd) or not gains.kp:
+        return None
+    omega = math.sqrt(float(gains.kp))
+    return omega / (2.0 * math.pi) if math.isclose(float(gains.kd), 2.0 * omega, rel_tol=1e-9) else None
+
+
 def _arguments(scene: str) -> Mapping[str, inspect.Parameter]:
     return scene_arguments(scene).parameters
 
@@ -109,11 +140,17 @@ def _change_task(scene: Runnable, name: str, value: Any) -> None:  # noqa: ANN40
         name: of the task, a dot, and the setting.
         value: of the setting.
     """
+    task, setting = _setting(scene, name)
+    setattr(task, setting, Gains(value) if setting == "gains" else value)
+
+
+def _setting(scene: Runnable, name: str) -> tuple[Task, str]:
+    """The task and the setting of a name; raises where the scene does not have them."""
     owner = getattr(scene, "controller", None) or getattr(scene, "kinematics", None)
     if owner is None:
-        raise WbcError(f"{name} = {show(value)}: this scene has no controller, so it has no tasks")
+        raise WbcError(f"no {name}: this scene has no controller, so it has no tasks")
     of, _, setting = name.rpartition(".")
     task: Task = owner.stack[of]
     if setting not in SETTINGS or not hasattr(task, setting):
         raise unknown_name(f"setting of task {of!r}", setting, [one for one in SETTINGS if hasattr(task, one)])
-    setattr(task, setting, Gains(value) if setting == "gains" else value)
+    return task, setting

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import heapq
 import math
+import shlex
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -132,8 +134,6 @@ class Table:
         Args:
             count: how many, at the most.
         """
-        import heapq
-
         return heapq.nsmallest(count, self, key=_badness)
 
     def __repr__(self) -> str:
@@ -178,3 +178,13 @@ def _badness(row: Mapping[str, Any]) -> tuple[int, float, str]:
         return 0, row.get("time", 0.0), row["case"]
     margins = [row[name] for name in ("cone_margin", "torque_margin") if row.get(name) is not None]
     return 1, min(margins, default=0.0), row["case"]
+
+
+def command(table: Table, row: Mapping[str, Any]) -> str:
+    """The command that shows a case again.
+
+    Args:
+        table: of the sweep.
+        row: of the case.
+    """
+    return shlex.join(["wbc", "run", row["scene"], "--case", row["case"], "--runs", str(table.folder)])
