@@ -32,6 +32,7 @@ def test_a_sweep_and_its_worst_case_again(tmp_path):
     words = ("sweep", str(scene), "--set", "turn=0.1:0.3:2", "--set", "simulator=builtin", "--out", str(folder))
     out, err, code = run(*words, "--jobs", "1")
     assert code == 0 and "2 finished" in out and "100.0 %" in out, err
+    assert err == f"wrote {folder / 'report.html'}\n" and "Sweep of" in (folder / "report.html").read_text()
     again = re.search(r"wbc run (\S+ --case \w+ --runs \S+)", out)[1].split()
     out, err, code = run("run", *again, "--out", str(tmp_path / "out"))
     assert code == 0, err
@@ -80,7 +81,9 @@ def test_what_can_not_be_is_told(words, told, tmp_path, monkeypatch):
 def test_tuning(tmp_path):
     pytest.importorskip("optuna")
     words = ("tune", STUB, "--range", "y=-3:3", "--score", "overrides.y", "--trials", "4", "--jobs", "1")
+    words += ("--out", str(tmp_path / "study.html"))
     out, err, code = run(*words, "--set", "wait=0", "--json")
+    assert (tmp_path / "study.html").is_file()
     found = json.loads(out)
     assert code == 0 and found["trials"] == 4 and found["score"] == found["values"]["y"] <= 0.0, err
     assert "Best of 4 trials" in run(*words)[0]

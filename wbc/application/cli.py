@@ -425,6 +425,7 @@ def sweep(
             asked = sweeping.chosen(what, parameters or [], seeds)
             table = sweeping.run_sweep(asked, out, dask, jobs=None if dask else jobs, logs=logs, time_limit=time_limit)
         sweeping.tell_table(table, as_json)
+        sweeping.report(table)
     except WbcError as error:
         raise _failure(error, 2) from None
     except KeyboardInterrupt:
@@ -449,6 +450,7 @@ def tune(
     study: Annotated[str | None, typer.Option(help="Its name there. Default: the scene's.", show_default=False)] = None,
     jobs: Jobs = None,
     time_limit: TimeLimit = 600.0,
+    out: Annotated[Path, typer.Option(help="File for the report.")] = Path("tuning.html"),
     as_json: AsJson = False,
 ) -> None:
     """Look for gains, weights and other values with the least score, by Optuna.
@@ -475,6 +477,7 @@ def tune(
         tell(json.dumps({name: getattr(best, name) for name in names}))
     else:
         tell(repr(best)[1:-1])
+    sweeping.report_study(best, out)
 
 
 def _run(

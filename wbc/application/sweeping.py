@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from wbc.application.terminal import counter, tell
+from wbc.application.terminal import counter, tell, tell_problem
 from wbc.errors import WbcError, show
 from wbc.scenes import scene_name
 from wbc.simulation import Runnable
@@ -77,6 +77,35 @@ def tell_table(table: Table, as_json: bool) -> None:
     tell(repr(table)[1:-1], "")
     if len(table):
         tell(*reports.sweep(table))
+
+
+def report(table: Table) -> None:
+    """Writes the page of a sweep, where matplotlib is there, and tells.
+
+    Args:
+        table: its rows.
+    """
+    try:
+        from wbc.sweeps.report import write_report
+
+        tell(f"wrote {write_report(table)}", error=True)
+    except WbcError as error:
+        tell_problem(f"no report: {error}")
+
+
+def report_study(best: Best, path: Path) -> None:
+    """Writes the page of a study, where matplotlib is there, and tells.
+
+    Args:
+        best: what `wbc.tune` gave.
+        path: of the page.
+    """
+    try:
+        from wbc.sweeps.report import write_study
+
+        tell(f"wrote {write_study(best, path)}", error=True)
+    except WbcError as error:
+        tell_problem(f"no report: {error}")
 
 
 def run_tuning(what: str, words: list[str], fixed: list[str], seeds: int, **options: Any) -> Best:  # noqa: ANN401

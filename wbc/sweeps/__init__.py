@@ -9,6 +9,7 @@ from wbc.lazy import lazy
 if TYPE_CHECKING:
     from wbc.sweeps.case import Case, Cases, cases
     from wbc.sweeps.executors import LocalProcesses, dask_executor
+    from wbc.sweeps.report import write_report, write_study
     from wbc.sweeps.rows import compared
     from wbc.sweeps.runner import Progress, sweep
     from wbc.sweeps.table import Share, Table
@@ -32,6 +33,8 @@ __all__ = [
     "sweep",
     "tune",
     "uniform",
+    "write_report",
+    "write_study",
 ]
 
 _LATER = {
@@ -51,6 +54,8 @@ _LATER = {
     "sweep": "wbc.sweeps.runner",
     "tune": "wbc.sweeps.tuning",
     "uniform": "wbc.sweeps.values",
+    "write_report": "wbc.sweeps.report",
+    "write_study": "wbc.sweeps.report",
 }
 """What is imported when it is asked for, and from where."""
 
