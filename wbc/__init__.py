@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from wbc import liegroups as liegroups
     from wbc import solvers as solvers
     from wbc import sweeps as sweeps
+    from wbc.control.batch import Batch
     from wbc.control.controller import Controller
     from wbc.control.solution import Solution
     from wbc.simulation import Log, MujocoSimulator, Push, Simulator, read_log, run
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "Batch",
     "Body",
     "Contact",
     "Controller",
@@ -75,6 +77,7 @@ __all__ = [
 
 
 _LATER = {
+    "Batch": "wbc.control.batch",
     "Controller": "wbc.control.controller",
     "Level": "wbc.solvers",
     "Log": "wbc.simulation",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 from wbc.arrays import Array
 from wbc.contacts import Contact
@@ -72,6 +73,11 @@ class Stack:
                 name, number = f"{task.name} {number}", number + 1
             self._named[name] = task
             self._names[id(task)] = name
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """A copy has copies of the tasks, and their names."""
+        self.__dict__ |= state
+        self._names = {id(task): name for name, task in self._named.items()}
 
     def name_of(self, task: Task) -> str:
         """What a task is called in this stack: its name, with a number where an earlier task has the same."""
