@@ -21,6 +21,7 @@ from wbc.threads import single_threaded
 
 if TYPE_CHECKING:
     from wbc import classical as classical
+    from wbc import gym as gym
     from wbc import kinematics as kinematics
     from wbc import liegroups as liegroups
     from wbc import solvers as solvers
@@ -96,4 +97,4 @@ _LATER = {
 }
 """What is imported when it is asked for, and from where: describing a robot and its tasks needs none of it."""
 
-__getattr__ = lazy(__name__, _LATER, modules=("classical", "kinematics", "liegroups", "solvers", "sweeps"))
+__getattr__ = lazy(__name__, _LATER, modules=("classical", "gym", "kinematics", "liegroups", "solvers", "sweeps"))

@@ -113,7 +113,7 @@ def run(
                 now = plant.time - started
                 q, v = plant.state
                 true = plant.true_state if knows else (q, v)
-                ended = _verdict(plant, (q, v), true, height)
+                ended = verdict(plant, (q, v), true, height)
                 if ended:
                     break
                 ended = "finished"
@@ -123,7 +123,7 @@ def run(
                 solution = controller.step(q, v, now)
                 taken = clock.perf_counter() - began
                 plant.apply(solution.torque)
-                _push(plant, pushes, now)
+                push_all(plant, pushes, now)
                 row = _row(now, q, v, solution, measured, contacts, taken)
                 recorder.add(np.concatenate([row, *true]) if knows else row, now, controller.errors())
                 measured = _advance(plant, steps)
@@ -142,8 +142,14 @@ def run(
     return recorder.close(ended)
 
 
-def _push(plant: Plant, pushes: tuple[Push, ...], now: float) -> None:
-    """Sets the sum of the pushes of this moment on each body that is ever pushed."""
+def push_all(plant: Plant, pushes: tuple[Push, ...], now: float) -> None:
+    """Sets the sum of the pushes of this moment on each body that is ever pushed.
+
+    Args:
+        plant: that is pushed.
+        pushes: of the whole run.
+        now: s.
+    """
     for frame in dict.fromkeys(push.frame for push in pushes):
         total = np.zeros(6)
         for push in pushes:
@@ -152,8 +158,15 @@ def _push(plant: Plant, pushes: tuple[Push, ...], now: float) -> None:
         plant.push(frame, total)
 
 
-def _verdict(plant: Plant, state: tuple[Array, Array], true: tuple[Array, Array], height: float) -> str:
-    """What ends a run here: an unstable plant, or a robot that fell; empty if nothing does."""
+def verdict(plant: Plant, state: tuple[Array, Array], true: tuple[Array, Array], height: float) -> str:
+    """What ends a run here: an unstable plant, or a robot that fell; empty if nothing does.
+
+    Args:
+        plant: that is looked at.
+        state: q and v, as measured.
+        true: q and v, as they are.
+        height: of the base at the start, m.
+    """
     if plant.trouble:
         return plant.trouble
     if not all(np.isfinite(part).all() for part in (*state, *true)):
