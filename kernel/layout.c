@@ -104,11 +104,11 @@ void hierarchy_forget(Hierarchy *h) {
 static void lay_out_guess(struct Guess *s, Room *room, size_t rows, size_t levels) {
     size_t ld = (size_t)s->ld, size = (size_t)s->size + 1, all = rows + 8;
     s->row = INTS(size), s->side = INTS(size);
-    s->set_aside = BYTES(all), s->active = BYTES(all);
+    s->set_aside = BYTES(all), s->active = BYTES(all), s->kept = (signed char *)BYTES(all);
     s->bound = DOUBLES(size), s->lambda = DOUBLES(size);
     s->D = DOUBLES(size * ld), s->Q = DOUBLES(size * ld), s->R = DOUBLES(size * size), s->B = DOUBLES(all * ld);
     s->root = DOUBLES(levels), s->value_start = DOUBLES(all);
-    s->w_start = DOUBLES(ld), s->u = DOUBLES(ld), s->g = DOUBLES(ld), s->across = DOUBLES(ld + 1), s->x = DOUBLES(ld);
+    s->w_start = DOUBLES(ld), s->u = DOUBLES(ld), s->g = DOUBLES(ld), s->across = DOUBLES(ld + 1), s->x = DOUBLES(ld), s->y_kept = DOUBLES(ld);
 }
 
 struct Guess *guess_new(int n, int rows, int levels) {

@@ -1,6 +1,6 @@
 /* A guess of the active set: one weighted QP, by a dual active-set method (Goldfarb and Idnani 1983).
 
-   The equalities of the levels, each level RATIO below the one above, are one least-squares problem |W (w - w_eq)|^2
+   The equalities of the levels, each level some orders of magnitude below the one above, are one least-squares problem |W (w - w_eq)|^2
    whose W is block triangular as it stands: the factorisation of the levels. A row g' w of an inequality costs one
    substitution, d = W^-T g; what is left is min 1/2 |u|^2 with D u <= e. The equalities of the prefix are kept exactly,
    and all inequalities where they can be: where some contradict each other, one of the lowest level among them is set
@@ -8,11 +8,16 @@
 #include "../guess_room.h"
 #include "inside.h"
 
-#define RATIO 1e-6     /* of the weights of one level and the one above */
-#define LEAST 1e-5     /* root of the least weight: numbers do not tell more levels apart */
-#define DEPENDENT 1e-7 /* a row that adds less than this share of itself depends on those before it */
 #define ASTRAY 1e6     /* a guess that is violated by so many times more than at its start has lost its way */
 #define MEETS 1e-9     /* a row is met within this share of its norm */
+
+/* How far the levels' weights are apart: the more, the better is the guess, and the less do numbers tell rows apart. */
+struct Weights {
+    double root;      /* of the weights of one level and the one above */
+    double least;     /* root of the least weight: numbers do not tell more levels apart */
+    double dependent; /* a row that adds less than this share of itself depends on those before it */
+};
+static const struct Weights MILD = {1e-3, 1e-5, 1e-7}, SEVERE = {1e-5, 1e-8, 1e-10};
 
 static double *line_of(struct Guess *s, double *matrix, int i) { return matrix + (size_t)i * s->ld; }
 static double *triangle_of(struct Guess *s, int i) { return s->R + (size_t)i * (size_t)(s->size + 1); }
@@ -22,16 +27,17 @@ static double *column_of_block(Hierarchy *h, int k, int j) {
 
 /* ---- W and its inverse ----------------------------------------------------------------------------------------- */
 
-static void lay_out_blocks(Hierarchy *h) {
+static void lay_out_blocks(Hierarchy *h, const struct Weights *weights) {
     struct Guess *s = h->guess;
     int first = h->prefix_end;
-    s->last = fmax(pow(RATIO, 0.5 * (h->levels - h->prefix_level)), LEAST);
+    s->dependent = weights->dependent;
+    s->last = fmax(pow(weights->root, h->levels - h->prefix_level), weights->least);
     for (int k = h->prefix_level + 1; k < h->active_levels; k++) {
         Level *level = h->level + k;
         if (!level->rank) continue;
         double squares = 0.0;
         for (int i = 0; i < level->count; i++) squares += h->norm[level->order[i]] * h->norm[level->order[i]];
-        s->root[k] = fmax(pow(RATIO, 0.5 * (k - h->prefix_level - 1)), LEAST) / sqrt(squares / level->count);
+        s->root[k] = fmax(pow(weights->root, k - h->prefix_level - 1), weights->least) / sqrt(squares / level->count);
         for (int j = 0; j < level->column - first; j++) {
             double *b = column_of_block(h, k, j);
             for (int i = 0; i < level->count; i++) b[i] = h->T[(size_t)level->order[i] * h->ld + first + j];
@@ -105,28 +111,36 @@ static void unwhiten(Hierarchy *h, const double *u, double *w) {
 
 /* ---- the active rows ------------------------------------------------------------------------------------------- */
 
-/* orthonormalises the active rows from one on, by Gram-Schmidt, twice; 0 where the last depends on those before it */
-static int orthonormalise(Hierarchy *h, int from, int count) {
+/* whether row i adds enough of its own to those before it */
+static int is_independent(Hierarchy *h, int i) {
+    struct Guess *s = h->guess;
+    const double *d = line_of(s, s->D, i) + h->prefix_end;
+    double rest = triangle_of(s, i)[i] / s->dependent;
+    return rest * rest > dot(d, d, h->n - h->prefix_end);
+}
+
+/* orthonormalises row i against those before it, by Gram-Schmidt, again where little was left; 0 where it depends on them */
+static int orthonormalise(Hierarchy *h, int i) {
     struct Guess *s = h->guess;
     int first = h->prefix_end, f = h->n - first;
-    double all = 0.0, rest = 1.0;
-    for (int i = from; i < count; i++) {
-        double *q = line_of(s, s->Q, i), *r = triangle_of(s, i);
-        memcpy(q, line_of(s, s->D, i) + first, (size_t)f * sizeof(double));
-        memset(r, 0, (size_t)i * sizeof(double));
-        all = dot(q, q, f);
-        for (int again = 0; again < 2; again++)
-            for (int j = 0; j < i; j++) {
-                double c = dot(q, line_of(s, s->Q, j), f);
-                r[j] += c;
-                add(-c, line_of(s, s->Q, j), q, f);
-            }
+    double *q = line_of(s, s->Q, i), *r = triangle_of(s, i), before, rest;
+    memcpy(q, line_of(s, s->D, i) + first, (size_t)f * sizeof(double));
+    memset(r, 0, (size_t)i * sizeof(double));
+    rest = dot(q, q, f);
+    for (int again = 0; again < 2; again++) {
+        before = rest;
+        for (int j = 0; j < i; j++) {
+            double c = dot(q, line_of(s, s->Q, j), f);
+            r[j] += c;
+            add(-c, line_of(s, s->Q, j), q, f);
+        }
         rest = dot(q, q, f);
-        r[i] = sqrt(rest);
-        double scale = rest > 0.0 ? 1.0 / r[i] : 0.0;
-        for (int j = 0; j < f; j++) q[j] *= scale;
+        if (rest > 0.5 * before) break;
     }
-    return rest > DEPENDENT * DEPENDENT * all;
+    r[i] = sqrt(rest);
+    double scale = rest > 0.0 ? 1.0 / r[i] : 0.0;
+    for (int j = 0; j < f; j++) q[j] *= scale;
+    return is_independent(h, i);
 }
 
 /* puts a row last, without taking it in yet; 0 where the equalities that are kept exactly have fixed it */
@@ -147,18 +161,39 @@ static int propose(Hierarchy *h, int row, int side) {
     return 1;
 }
 
+/* makes R, of `count` rows, a triangle again once row `at` was taken out: turns the lines of Q by pairs */
+static void turn_back(Hierarchy *h, int at, int count) {
+    struct Guess *s = h->guess;
+    int f = h->n - h->prefix_end;
+    for (int j = at; j < count; j++) {
+        double *p = line_of(s, s->Q, j), *q = line_of(s, s->Q, j + 1), *r = triangle_of(s, j) + j;
+        double length = sqrt(r[0] * r[0] + r[1] * r[1]), cosine = 1.0, sine = 0.0;
+        if (length > 0.0) cosine = r[0] / length, sine = r[1] / length;
+        for (int i = j; i < count; i++) {
+            double *x = triangle_of(s, i) + j, a = x[0], b = x[1];
+            x[0] = cosine * a + sine * b, x[1] = cosine * b - sine * a;
+        }
+        for (int i = 0; i < f; i++) {
+            double a = p[i], b = q[i];
+            p[i] = cosine * a + sine * b, q[i] = cosine * b - sine * a;
+        }
+    }
+}
+
 /* takes an active row out; `behind` rows stand behind the active ones and move up as well */
 static void drop(Hierarchy *h, int at, int behind) {
     struct Guess *s = h->guess;
     s->active[s->row[at]] = 0;
     for (int i = at + 1; i < s->count + behind; i++) {
         memcpy(line_of(s, s->D, i - 1), line_of(s, s->D, i), (size_t)h->n * sizeof(double));
+        memcpy(triangle_of(s, i - 1), triangle_of(s, i), (size_t)(i + 1) * sizeof(double));
         s->row[i - 1] = s->row[i];
         s->side[i - 1] = s->side[i];
         s->bound[i - 1] = s->bound[i];
         s->lambda[i - 1] = s->lambda[i];
     }
     s->count--;
+    turn_back(h, at, s->count + behind);
 }
 
 /* the multipliers of the active rows as they stand; the one that pulls most is dropped, until none does */
@@ -176,7 +211,6 @@ static void settle(Hierarchy *h) {
             if (x[i] < most) most = x[i], worst = i;
         if (worst < 0) return;
         drop(h, worst, 0);
-        orthonormalise(h, worst, s->count);
     }
 }
 
@@ -221,7 +255,6 @@ static void give_up_one(Hierarchy *h, const double *share) {
     s->set_aside[s->row[victim]] = 1;
     if (victim == s->count) return;
     drop(h, victim, 0);
-    orthonormalise(h, victim, s->count);
     settle(h);
 }
 
@@ -229,7 +262,7 @@ static void give_up_one(Hierarchy *h, const double *share) {
 static void take_in(Hierarchy *h, double violation) {
     struct Guess *s = h->guess;
     double lambda = 0.0, *share = s->across;
-    int independent = orthonormalise(h, s->count, s->count + 1);
+    int independent = orthonormalise(h, s->count);
     for (;;) {
         int n = s->count, relieved = -1;
         double *r = triangle_of(s, n), across = r[n] * r[n], partial = INFINITY;
@@ -255,23 +288,25 @@ static void take_in(Hierarchy *h, double violation) {
         }
         if (independent) violation -= t * across;
         drop(h, relieved, 1);
-        independent = orthonormalise(h, relieved, s->count + 1);
+        independent = is_independent(h, s->count);
     }
 }
 
-static void guess_active_set(Hierarchy *h) {
+/* From the solution of the equalities: holds what it finds, and gives whether it found anything. It begins with the rows
+   that `start` holds. */
+static int guess_active_set(Hierarchy *h, const struct Weights *weights, const signed char *start) {
     struct Guess *s = h->guess;
     memcpy(h->y, h->y_new, (size_t)h->n * sizeof(double));
-    if (h->prefix_end == h->n) return; /* nothing is left to choose */
+    if (h->prefix_end == h->n) return 1; /* nothing is left to choose */
     s->count = 0;
     memset(s->set_aside, 0, (size_t)h->rows);
     memset(s->active, 0, (size_t)h->rows);
     memcpy(s->w_start, h->w, (size_t)h->n * sizeof(double));
     memcpy(s->value_start, h->value_new, (size_t)h->active_rows * sizeof(double));
-    lay_out_blocks(h);
+    lay_out_blocks(h, weights);
     for (int i = 0; i < h->active_rows && s->count < h->n - h->prefix_end; i++) {
-        if (!h->before[i]) continue;
-        if (!propose(h, i, h->before[i]) || !orthonormalise(h, s->count, s->count + 1)) continue;
+        if (!start[i]) continue;
+        if (!propose(h, i, start[i]) || !orthonormalise(h, s->count)) continue;
         s->active[i] = 1;
         s->count++;
     }
@@ -285,7 +320,7 @@ static void guess_active_set(Hierarchy *h) {
         int row = most_violated(h, &side, &violation);
         if (row < 0) break;
         if (!round) worst = violation / h->norm[row];
-        if (!(violation < ASTRAY * (1.0 + worst) * h->norm[row])) return;
+        if (!(violation < ASTRAY * (1.0 + worst) * h->norm[row])) return 0;
         if (now() > h->deadline) break;
         if (propose(h, row, side)) take_in(h, violation);
         else s->set_aside[row] = 1;
@@ -297,4 +332,5 @@ static void guess_active_set(Hierarchy *h) {
         if (over > 0.0 || under > 0.0) hold(h, i, over > under ? 1 : -1);
     }
     memcpy(h->y, h->y_new, (size_t)h->n * sizeof(double));
+    return 1;
 }

@@ -44,7 +44,9 @@ static int leaving_rows(Hierarchy *h, int careful, double settled); /* into `ind
 static int is_accurate(Hierarchy *h);               /* whether the levels' equations are solved as well as numbers allow */
 
 /* guess.c */
-static void guess_active_set(Hierarchy *h); /* from the solution of the equalities: holds what it finds */
+struct Weights;
+static const struct Weights MILD, SEVERE;
+static int guess_active_set(Hierarchy *h, const struct Weights *weights, const signed char *start);
 
 /* search.c */
 static void hold(Hierarchy *h, int row, int side);

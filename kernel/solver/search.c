@@ -3,9 +3,11 @@
    The working set holds every equality, and some inequality rows, each at one of its bounds in the least-squares sense of
    its own level. The invariant: every row outside it is satisfied at the current y. So no feasible start is needed, and
    nothing is ever infeasible.                                                                                          */
+#include "../guess_room.h"
 #include "inside.h"
 
 #define OFTEN 0.3      /* how often the last set must have been right lately to be tried first */
+#define FEW 10         /* where more than half of so many steps let a row enter, the guess was a poor one */
 #define AT_ONCE 1e-12  /* a step that is no step */
 #define LENIENT 1e-10  /* a row that would come back at once by rounding alone is violated beyond this share only */
 #define ROUNDING 1e-13 /* a share that may be rounding */
@@ -134,16 +136,36 @@ static int met(Hierarchy *h, unsigned long long set) {
     return 0;
 }
 
+/* Where the search has far to go: a guess with levels further apart, from the set that was reached. Where it goes astray the
+   search goes on from there. */
+static void guess_again(Hierarchy *h) {
+    signed char *kept = h->guess->kept;
+    memcpy(kept, h->side, (size_t)h->rows);
+    memcpy(h->guess->y_kept, h->y, (size_t)h->n * sizeof(double));
+    release_all(h);
+    inner_step(h, 0);
+    if (guess_active_set(h, &SEVERE, kept)) return;
+    for (int i = 0; i < h->rows; i++)
+        if (kept[i]) hold(h, i, kept[i]);
+    memcpy(h->y, h->guess->y_kept, (size_t)h->n * sizeof(double));
+}
+
 /* The search itself, from the current set and y. `fresh`: an inner solution of this set stands in y_new.
    A set that comes back means a cycle: from then on the search is careful. Where it comes back all the same, `*cycles`
    counts it, and after some rounds the search gives up. */
 static enum Status search(Hierarchy *h, int limit, int fresh, int *cycles) {
-    int from = 0, begun = 0, careful = 0, last = -1;
+    int from = 0, begun = 0, careful = 0, last = -1, held = h->held_total;
     unsigned long long before = 0;
     h->seen_count = h->left_count = 0;
     memset(h->stuck, 0, (size_t)h->rows);
     memset(h->lenient, 0, (size_t)h->rows);
     for (int count = 0; count < limit; count++) {
+        if (count == FEW && h->held_total - held > FEW / 2) {
+            guess_again(h);
+            from = begun = 0, last = -1, before = 0;
+            h->left_count = 0;
+            memset(h->stuck, 0, (size_t)h->rows);
+        }
         if (!fresh) inner_step(h, from);
         fresh = 0;
         if (!(h->length < INFINITY)) return UNSOUND;
@@ -269,7 +291,7 @@ static void find_safe_point(Hierarchy *h) {
     int cycles = 0;
     inner_step(h, 0);
     if (look(h) > 0.0) {
-        guess_active_set(h);
+        guess_active_set(h, &MILD, h->before);
         if (search(h, 50 + 2 * h->active_rows, 0, &cycles) == STOPPED && cycles) break_cycle(h, 50 + 2 * h->active_rows);
     } else accept(h);
     memcpy(h->y_safe, h->y, (size_t)h->n * sizeof(double));
@@ -285,7 +307,7 @@ static void find_near_point(Hierarchy *h, const double *y) {
     memcpy(h->w + h->prefix_end, h->y_new + h->prefix_end, (size_t)(h->n - h->prefix_end) * sizeof(double));
     point_of(h);
     values_of_rows(h);
-    guess_active_set(h);
+    guess_active_set(h, &MILD, h->before);
     release_all(h);
 }
 
@@ -343,7 +365,7 @@ static enum Status solve(Hierarchy *h) {
         status = without_inequalities(h);
         if (status != STOPPED || !h->loose_count) return status;
     }
-    guess_active_set(h);
+    guess_active_set(h, &MILD, h->before);
     status = search(h, h->max_steps, 0, &cycles);
     if (status == STOPPED && cycles && now() < h->deadline) status = break_cycle(h, h->max_steps);
     return status;

@@ -3,7 +3,11 @@
 import numpy as np
 import pytest
 
+import tasks
+import wbc
+from benchmarks.growth import chain
 from tests.solvers.families import KINDS, inequalities
+from wbc import compiled
 from wbc.solvers import HierarchicalQP
 from wbc.solvers.hierarchical.guess import Guess
 from wbc.solvers.hierarchical.rows import Rows
@@ -24,6 +28,15 @@ def test_it_is_the_weighted_optimum_where_one_level_decides():
     side, x = Guess(rows, np.array([3.0, 0.5]), np.eye(2), 0).find(np.inf)
     assert side.tolist() == [1, 0, 0, 0]
     np.testing.assert_allclose(x, [1.0, 0.5], atol=1e-3)  # a slack of the weight of level 0 is left
+
+
+def test_a_level_counts_the_same_in_any_unit():
+    limits, goal = (np.eye(2), -1.0, 1.0), np.array([3.0, 0.5])
+    for unit in (1e-2, 10.0):
+        rows = rows_of([limits, (unit * np.eye(2), unit * goal, unit * goal)])
+        _, x = Guess(rows, goal, np.eye(2), 0).find(np.inf)
+        _, expected = Guess(rows_of([limits, (np.eye(2), goal, goal)]), goal, np.eye(2), 0).find(np.inf)
+        np.testing.assert_allclose(x, expected, rtol=1e-9)
 
 
 def test_rows_that_contradict_each_other_are_both_held():
@@ -60,3 +73,19 @@ def test_it_is_close_to_the_right_set(kind):
             assert search.run(2000) in (Outcome.OPTIMAL, Outcome.STOPPED)
         cold += search.working.steps
     assert guessed < 0.95 * cold
+
+
+@pytest.mark.skipif(compiled.kernel is None, reason="the kernel was not built")
+def test_where_the_search_has_far_to_go_the_guess_is_made_again():
+    """A chain with nearly all torques at their limits: without a second guess row after row enters, 34 steps."""
+    robot = wbc.load(chain(56))
+    robot.update(np.full(56, 0.3), np.zeros(56))
+    tool = tasks.EndEffectorAcceleration("link_56", robot.pose("link_56").copy(), wbc.Gains(1.0))
+    posture = tasks.JointAcceleration(np.full(56, 0.3), gains=wbc.Gains(1.0))
+    stack = wbc.Stack(tasks.EquationOfMotion() / tasks.TorqueLimits() / tool / posture / tasks.TorqueMinimization())
+    controller, rng = wbc.Controller(robot, stack), np.random.default_rng(0)
+    for _ in range(8):
+        solution = controller.step(rng.uniform(-2.0, 2.0, 56), rng.uniform(-1.0, 1.0, 56))
+        assert len(solution.active) > 50
+        assert solution.status == "optimal"
+        assert solution.iterations < 25

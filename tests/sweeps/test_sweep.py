@@ -80,6 +80,7 @@ def test_a_simulated_case_is_the_same_each_time(tmp_path):
     assert len({row["effort"] for row in one.values()}) == 4, "masses and seeds matter"
     for row in one.values():
         assert row["kind"] == "finished" and row["slip"] >= 0 and row["statuses"] == {"optimal": 100}
+        assert row["health"]["ill"] == 0 and row["health"]["worries"] == []
         assert 0 < row["timing"]["tick_median"] < 1 and row["errors"]["base"]["rms"] > 0
 
 

@@ -67,10 +67,7 @@ def outcome(log: Log, scene: Runnable) -> dict[str, Any]:
         "cone_margin": _number(log.cone_margin.min()) if len(log) else None,
         "torque_margin": _number(log.torque_margin.min()) if len(log) else None,
         "statuses": {status: log.status.count(status) for status in sorted(set(log.status))},
-        "health": {
-            "failed_in_a_row": _longest(log.status, "failed"),
-            "relaxed_in_a_row": _longest(log.status, "relaxed"),
-        },
+        "health": _health(log),
     }
 
 
@@ -125,6 +122,16 @@ def _slip(log: Log, scene: Runnable) -> float | None:
     least = np.array([loads[tick + 1 : tick + steps + 1].min(axis=0) for tick in ticks[:-1]])
     way = np.linalg.norm(np.diff(places, axis=0), axis=2) * (least > TOUCHING)
     return _number(way.sum(axis=0).max()) if len(way) else None
+
+
+def _health(log: Log) -> dict[str, Any]:
+    """How many ticks were not well, the most that failed in a row, and what was found: see `Solution.health`."""
+    worries = [worry._asdict() for worry in log.worries]
+    return {
+        "ill": None if log.ill is None else int(log.ill.sum()),
+        "failed_in_a_row": _longest(log.status, "failed"),
+        "worries": [{name: worry[name] for name in ("kind", "name", "ticks", "first")} for worry in worries],
+    }
 
 
 def _longest(statuses: list[str], which: str) -> int:
