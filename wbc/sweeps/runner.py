@@ -127,6 +127,10 @@ def sweep(
                 state.seconds = time.perf_counter() - began
                 if progress is not None:
                     progress(state)
+        except KeyboardInterrupt:
+            for row in dispatch.finished():
+                folder.add(row)
+            raise
         finally:
             dispatch.stop()
             if own is not None:
@@ -169,6 +173,13 @@ class _Dispatch:
             except queue.Empty:
                 continue
             yield from self._rows_of(future)
+
+    def finished(self) -> Iterator[str]:
+        """The rows that have come back and were not asked for yet."""
+        for future in list(self._sent):
+            if future.done() and not future.cancelled() and future.exception() is None:
+                del self._sent[future]
+                yield from future.result()
 
     def stop(self) -> None:
         """Takes back what has not begun."""
