@@ -1,7 +1,7 @@
 """Each case becomes a row, whatever it does; the rows are the same wherever they are made."""
 
 import json
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
 
@@ -186,3 +186,66 @@ def test_a_worker_has_one_blas_thread(tmp_path, monkeypatch):
     monkeypatch.setenv("OPENBLAS_NUM_THREADS", "7")
     (row,) = wbc.sweep(wbc.cases(STUB, way="tell"), tmp_path, jobs=1)
     assert row["error"]["message"] == "1 thread"
+
+
+class Instant(Executor):
+    """Has done everything by the time that it was asked for it; four at a time."""
+
+    _max_workers = 4
+
+    def submit(self, work, /, *arguments):
+        future = Future()
+        future.set_result(work(*arguments))
+        return future
+
+
+def test_rows_that_have_come_back_are_written_before_ctrl_c_ends_it(tmp_path):
+    def interrupt(state):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        wbc.sweep(wbc.cases(STUB, x=range(50)), tmp_path, executor=Instant(), progress=interrupt)
+    assert len(Table(tmp_path)) == 8, "all that was sent: two for each of four"
+
+
+class Losing(Executor):
+    """Loses the worker that gets a certain case."""
+
+    def submit(self, work, /, chunk, orders):
+        future = Future()
+        if any(case["overrides"]["x"] == 3 for case in chunk):
+            future.set_exception(ConnectionError("the worker is gone"))
+        else:
+            future.set_result(work(chunk, orders))
+        return future
+
+
+def test_a_case_that_loses_its_worker_again_and_again_is_a_row(tmp_path):
+    table = wbc.sweep(wbc.cases(STUB, x=range(40)), tmp_path, executor=Losing())
+    assert len(table) == 40 and table.kinds == {"finished": 39, "died": 1}
+    (lost,) = [row for row in table if row["kind"] == "died"]
+    assert lost["overrides"]["x"] == 3
+    assert "lost 3 times: ConnectionError: the worker is gone" in lost["error"]["message"]
+
+
+class Broken(Executor):
+    """Is of no use after a few cases."""
+
+    left = 3
+
+    def submit(self, work, /, *arguments):
+        future = Future()
+        self.left -= 1
+        if self.left < 0:
+            future.set_exception(BrokenExecutor("a process died"))
+        else:
+            future.set_result(work(*arguments))
+        return future
+
+
+def test_an_executor_that_breaks_is_told_and_another_goes_on(tmp_path):
+    cases = wbc.cases(STUB, x=range(30))
+    with pytest.raises(wbc.WbcError, match="the executor is broken: a process died"):
+        wbc.sweep(cases, tmp_path, executor=Broken())
+    assert len(Table(tmp_path)) == 3
+    assert len(wbc.sweep(cases, tmp_path, jobs=1)) == 30
