@@ -28,7 +28,7 @@ class Stub:
         time = self.period * np.arange(TICKS)
         return Log(
             "stub", (), (), time, value, value, value, none, none, value, free, free + 0, ["optimal"] * TICKS,
-            np.full(TICKS, 1e-5), "finished" if self.x >= 0 else "it blew up", value, value, {"x": value},
+            np.full(TICKS, 1e-5), "finished" if self.x >= 0 else "it blew up", value, value, {"x": value}, value,
         )  # fmt: skip
 
 

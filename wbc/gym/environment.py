@@ -11,7 +11,8 @@ from wbc.arrays import Array
 from wbc.control.protocol import TorqueController
 from wbc.errors import WbcError, number, show, unknown_name
 from wbc.simulation import Scene
-from wbc.simulation.loop import push_all, verdict
+from wbc.simulation.fall import Fall
+from wbc.simulation.loop import control_period, push_all, verdict
 from wbc.sweeps.overrides import check_overrides, load_case
 from wbc.sweeps.values import Drawn, choices
 from wbc.tasking.target import Targeted
@@ -80,6 +81,7 @@ class SceneEnvironment(gymnasium.Env):  # type: ignore[misc]  # gymnasium is not
         if not isinstance(found, Scene):
             raise WbcError("an environment needs a scene with a plant: this one moves a robot by velocities")
         self.scene: Scene = found
+        self.scene.controller.period, self._steps = control_period(self.scene.controller, self.scene.plant)
         self._limits = self.scene.plant.model.limits.effort
         if self._action != "targets" and not np.isfinite(self._limits).all():
             raise WbcError("an actuator of this robot has no limit: its torques can't be scaled by it")
@@ -97,7 +99,7 @@ class SceneEnvironment(gymnasium.Env):  # type: ignore[misc]  # gymnasium is not
             moved = self._spread * random.normal(size=(2, robot.nv))
             q, v = robot.integrate(q, moved[0], 1.0), v + moved[1]
             plant.reset(q, v)
-        self._height = float(q[2]) if robot.model.floating else 0.0
+        self._fall = Fall(robot.copy(), q)
         self._started = plant.time
         return self._observed(), {"time": 0.0, "ended": ""}
 
@@ -105,16 +107,15 @@ class SceneEnvironment(gymnasium.Env):  # type: ignore[misc]  # gymnasium is not
         """See `gymnasium.Env`: `every` ticks of the controller."""
         given = np.clip(np.asarray(action, float), -1.0, 1.0)
         scene, plant = self.scene, self.scene.plant
-        steps = round(scene.period / plant.timestep)
         ended, torque = "", np.zeros(len(self._limits))
         for _ in range(self._every):
             now = plant.time - self._started
             torque = self._torque(given, now)
             plant.apply(torque)
             push_all(plant, tuple(scene.disturbances), now)
-            for _ in range(steps):
+            for _ in range(self._steps):
                 plant.step()
-            ended = verdict(plant, plant.state, plant.true_state, self._height)
+            ended = verdict(plant, plant.state, plant.true_state, self._fall)
             if ended:
                 break
         time = plant.time - self._started
