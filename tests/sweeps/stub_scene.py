@@ -17,17 +17,19 @@ class Stub:
 
     robot, period, duration, disturbances, phases, figures = None, 1e-3, TICKS * 1e-3, (), (), None
 
-    def __init__(self, x, seed):
-        self.x, self.seed = x, seed
+    def __init__(self, x, seed, way):
+        self.x, self.seed, self.way = x, seed, way
 
     def run(self, duration=None, period=None, record=None, progress=None, until=None):
         value = np.random.default_rng([self.seed, int(1e6 * abs(self.x))]).normal(size=(TICKS, 1))
         if record is not None:
             Path(record).write_bytes(b"a log")
+        if self.way == "hang in the run":
+            time.sleep(1e6)
         none, free = np.zeros((TICKS, 0, 3)), np.full(TICKS, np.inf)
-        time = self.period * np.arange(TICKS)
+        ticks = self.period * np.arange(TICKS)
         return Log(
-            "stub", (), (), time, value, value, value, none, none, value, free, free + 0, ["optimal"] * TICKS,
+            "stub", (), (), ticks, value, value, value, none, none, value, free, free + 0, ["optimal"] * TICKS,
             np.full(TICKS, 1e-5), "finished" if self.x >= 0 else "it blew up", value, value, {"x": value}, value,
         )  # fmt: skip
 
@@ -55,4 +57,4 @@ def scene(x=0.0, way="run", note="", seed=0, wait=0.0, y=0.0):
     if way == "die once" and len(Path(note).read_text().splitlines()) == 1:
         os.kill(os.getpid(), signal.SIGKILL)
     print("a scene may print")
-    return Stub(x, seed)
+    return Stub(x, seed, way)

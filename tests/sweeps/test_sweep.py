@@ -46,6 +46,17 @@ def test_a_process_that_dies_once_costs_nothing_but_time(tmp_path):
     assert len((tmp_path / "note").read_text().splitlines()) == 2
 
 
+def test_processes_that_were_ended_leave_no_pipe_open(tmp_path):
+    files = Path("/proc/self/fd")
+    if not files.is_dir():
+        pytest.skip("the files of a process are not told here")
+    wbc.sweep(wbc.cases(STUB, x=range(2)), tmp_path / "before", jobs=1)
+    before, most = len(list(files.iterdir())), []
+    cases = wbc.cases(STUB, x=range(6), way="die")
+    wbc.sweep(cases, tmp_path / "out", jobs=1, progress=lambda _: most.append(len(list(files.iterdir()))))
+    assert max(most) - before < 12, "twelve processes died"
+
+
 def test_rows_are_the_same_on_every_executor(tmp_path):
     cases = wbc.cases(STUB, x=[-1.0, 0.0, 1.0], way=["run", "raise"], seed=range(3))
     here = by_case(wbc.sweep(cases, tmp_path / "one", jobs=1))
@@ -89,6 +100,8 @@ def test_logs_of_failures_are_kept(tmp_path):
     kept = {row["overrides"]["x"]: row["log"] for row in table}
     assert kept[1.0] is None and (tmp_path / "some" / kept[-1.0]).read_bytes() == b"a log"
     assert [path.name for path in (tmp_path / "some" / "logs").iterdir()] == [kept[-1.0].removeprefix("logs/")]
+    (hung,) = wbc.sweep(wbc.cases(STUB, way="hang in the run"), tmp_path / "hung", jobs=1, time_limit=0.5)
+    assert hung["kind"] == "hung" and (tmp_path / "hung" / hung["log"]).read_bytes() == b"a log", "as far as it goes"
     for logs, count in (("all", 2), ("none", 0)):
         table = wbc.sweep(wbc.cases(STUB, x=[-1.0, 1.0]), tmp_path / logs, jobs=1, logs=logs)
         assert sum(row["log"] is not None for row in table) == count

@@ -69,7 +69,8 @@ class Cell:
     def __init__(self) -> None:
         self._process: subprocess.Popen[str] | None = None
         self._words: Any = None
-        self._halted = False
+        self._end: weakref.finalize[Any, Any] | None = None
+        self._halted = threading.Event()
 
     def perform(self, case: Case, orders: Orders) -> str:
         """Runs a case, and gives its row as a line of JSON.
@@ -84,24 +85,25 @@ class Cell:
         """
         began = time.perf_counter()
         asked = {"case": case.plain(), "limit": orders.limit, "logs": orders.logs, "folder": orders.folder}
+        kept = None if orders.logs == "none" else orders.folder
         for _ in range(ATTEMPTS):
             process = self._running(orders)
             answer, late = self._ask(process, json.dumps({**asked, "source": orders.source}), orders.limit)
             if late:
                 why = f"it was ended after its time limit of {orders.limit:g} s"
-                return line(lost(case, "hung", why, time.perf_counter() - began))
+                return line(lost(case, "hung", why, time.perf_counter() - began, kept))
             if answer:
                 return self._looked_at(answer)
             code = process.wait()
-            if self._halted:
+            if self._halted.is_set():
                 raise HaltedError
         how = f"by signal {-code}" if code < 0 else f"with exit code {code}"
         why = f"its process ended {how}, {ATTEMPTS} times{self._last_words()}"
-        return line(lost(case, "died", why, time.perf_counter() - began))
+        return line(lost(case, "died", why, time.perf_counter() - began, kept))
 
     def halt(self) -> None:
         """Ends the process at once, from any thread; no other is started."""
-        self._halted = True
+        self._halted.set()
         if self._process is not None:
             self._process.kill()
 
@@ -117,8 +119,10 @@ class Cell:
         """The process; a new one where there is none."""
         if self._process is not None and self._process.poll() is None:
             return self._process
-        if self._halted:
+        if self._halted.is_set():
             raise HaltedError
+        if self._end is not None:
+            self._end()  # closes the pipes of the process before
         self._words = tempfile.TemporaryFile()  # noqa: SIM115  it lives as long as the process
         path = os.pathsep.join(entry or os.getcwd() for entry in sys.path)  # noqa: PTH109  a string is wanted
         process = subprocess.Popen(
@@ -131,12 +135,13 @@ class Cell:
             env={**os.environ, **ONE_THREAD, "PYTHONPATH": path},
             start_new_session=True,  # Ctrl-C is for the process that was started by a person
         )
-        self._process = process
-        weakref.finalize(self, _end, process)
+        self._process, self._end = process, weakref.finalize(self, _end, process)
+        if self._halted.is_set():  # meanwhile
+            process.kill()
         answer, _ = self._ask(process, "", START)
         if not answer:
             process.wait()
-            if self._halted:
+            if self._halted.is_set():
                 raise HaltedError
             raise WbcError(f"a process for cases did not start{self._last_words()}")
         differ = differences(orders.versions, json.loads(answer)[READY])

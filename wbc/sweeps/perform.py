@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import time
 import traceback
@@ -76,17 +77,24 @@ def _perform(case: Case, logs: str, folder: str | None) -> dict[str, Any]:
     return {**row, "timing": timing, "versions": versions()}
 
 
-def lost(case: Case, kind: str, why: str, seconds: float) -> dict[str, Any]:
-    """The row of a case whose process did not live to give one.
+def lost(case: Case, kind: str, why: str, seconds: float, folder: str | None = None) -> dict[str, Any]:
+    """The row of a case whose process did not live to give one. Its log is kept as far as it goes.
 
     Args:
         case: that was run.
         kind: "hung" or "died".
         why: in words.
         seconds: that it took.
+        folder: of the logs, where it is to be kept.
     """
+    log = None
+    if folder is not None:
+        kept = Path(folder) / f"{case.hash}.log"
+        with contextlib.suppress(FileNotFoundError):
+            kept.with_suffix(PART).replace(kept)
+            log = f"{kept.parent.name}/{kept.name}"
     error = {"type": kind, "message": why, "where": ""}
-    row = {"case": case.hash, **case.plain(), "kind": kind, "error": error, "log": None}
+    row = {"case": case.hash, **case.plain(), "kind": kind, "error": error, "log": log}
     return {**row, "timing": {"wall": seconds}, "versions": versions()}
 
 
