@@ -78,7 +78,7 @@ def main(duration=None, out="out"):
     )
     axes.grid(alpha=0.3)
     Path(out).mkdir(parents=True, exist_ok=True)
-    figure.savefig(Path(out) / "15_learning.png", dpi=80)
+    figure.savefig(Path(out) / "16_learning.png", dpi=80)
     return figures
 
 
