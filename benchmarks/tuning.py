@@ -1,4 +1,4 @@
-"""Gains that `wbc.tune` finds for the demonstration and for the humanoid's pushes, against those that we gave them.
+"""Gains that `wbc.tune` finds for the standing quadruped and the humanoid, which are pushed, against our own.
 
 usage: python -m benchmarks.tuning [TRIALS] [SEEDS] [FOLDER]
 
@@ -16,9 +16,9 @@ NOISE = {"realism.noise.position": 3e-4, "realism.noise.velocity": 0.02}
 """Standard deviations, rad and rad/s."""
 
 STUDIES: dict[str, tuple[dict[str, object], str, dict[str, object]]] = {
-    "demo": (
-        {"stand.gains": (0.5, 8.0, "log"), "posture.gains": (0.3, 6.0, "log")},
-        "errors.stand.rms",
+    "5": (
+        {"base.gains": (0.5, 8.0, "log"), "posture.gains": (0.3, 6.0, "log")},
+        "errors.base.rms",
         {},
     ),
     "7": (
