@@ -410,7 +410,7 @@ def sweep(
 
       wbc sweep demo --set share=0.2:0.8:4 --set realism.mass=0.9:1.1:3 --out runs/push
 
-      wbc sweep 11 --set delay=0,0.002,0.005 --set noise.position=1e-3 --seeds 20
+      wbc sweep 5 --set share=0.2,0.3 --set realism.noise.position=1e-3 --seeds 20
 
       wbc sweep --show runs/push
     """
