@@ -215,7 +215,6 @@ def tune(
         progress: called after each trial with the count of trials, and the best score if there is one.
         fixed: what the cases of a trial have, as for `wbc.cases`.
     """
-    optuna = _optuna()
     ranges = [Range.of(name, given) for name, given in parameters.items()]
     if not ranges:
         raise WbcError("there is nothing to tune: give parameters, such as {'base.gains': (0.5, 8.0)}")
@@ -227,6 +226,7 @@ def tune(
     # the names are looked at here, before anything runs
     chosen = cases(scene, seed=seed, **{**fixed, **{one.name: one.example for one in ranges}})
     orders = Orders(number(time_limit, "the time limit, s,", above=True), versions(), source_of(chosen.scene))
+    optuna = _optuna()
     pruner = optuna.pruners.MedianPruner() if pruner is None else pruner
     with _quiet(optuna):
         found = optuna.create_study(
