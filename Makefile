@@ -4,7 +4,7 @@ export OMP_NUM_THREADS := 1
 PYTHON ?= python3
 PY := .venv/bin/python
 
-.PHONY: test sanitize demo lint bench robust soak clean
+.PHONY: test sanitize demo lint bench robust wild soak clean
 
 test: .venv/ready
 	$(PY) -m pytest
@@ -34,6 +34,10 @@ bench: .venv/ready
 RUNS ?= 1000
 robust: .venv/ready
 	$(PY) -m benchmarks.robust $(RUNS)
+
+# Every robot of a folder such as MuJoCo Menagerie's, tried: make wild ROBOTS=dir
+wild: .venv/ready
+	$(PY) scripts/try_robots.py $(ROBOTS)
 
 soak: .venv/ready
 	$(PY) -m pytest -m soak

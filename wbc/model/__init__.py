@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from wbc.lazy import lazy
 from wbc.model.model import Model
 from wbc.model.packaged import packaged_path, packaged_robots
-from wbc.model.parts import Body, Frame, Joint, Limits, Shape
+from wbc.model.parts import Body, Frame, Joint, Limits, Mesh, Shape
 from wbc.model.space import ConfigurationSpace
 from wbc.model.tree import Tree
 from wbc.model.wheel import Wheel
@@ -19,6 +19,7 @@ __all__ = [
     "Frame",
     "Joint",
     "Limits",
+    "Mesh",
     "Model",
     "Shape",
     "Tree",

@@ -10,13 +10,28 @@ import numpy as np
 
 from wbc.arrays import Array, IntArray, numbers
 from wbc.errors import WbcError, show, unknown_name
-from wbc.model.parts import Body, Frame, Joint, Limits, Shape, constant
+from wbc.model.parts import Body, Frame, Joint, Limits, Mesh, Shape, constant
 from wbc.model.wheel import Wheel
 
 WORLD = "world"
 """The name of the body that never moves; every model has it."""
 
 STANDARD_GRAVITY = (0.0, 0.0, -9.81)
+
+_KEPT = (
+    "nominal",
+    "feet",
+    "soles",
+    "wheels",
+    "hands",
+    "shapes",
+    "meshes",
+    "warnings",
+    "notes",
+    "simulated",
+    "left_out",
+)
+"""Arguments of a model that it keeps under their name."""
 
 Part = TypeVar("Part", Body, Joint, Frame)
 
@@ -39,7 +54,10 @@ class Model:
         wheels: by the frame at the centre of each what is made to roll on the ground.
         hands: names of the frames that are made to touch or hold.
         shapes: primitive shapes, for pictures and for contact.
+        meshes: what else there is for contact, as points.
         warnings: what was unusual in the file it was read from.
+        notes: what `wbc.load` found by itself, where the file says nothing: feet, soles, hands, wheels.
+        simulated: the `mujoco.MjModel` that it was read from, laid out as the model is; or None.
         left_out: kinds of forces that its source has and that can't be said here; no backend computes such a robot
             without its source (see `wbc.load(ignore=)`).
         nq: entries of the configuration.
@@ -67,7 +85,10 @@ class Model:
         wheels: Mapping[str, Wheel] | None = None,
         hands: Iterable[str] = (),
         shapes: Iterable[Shape] = (),
+        meshes: Iterable[Mesh] = (),
         warnings: Iterable[str] = (),
+        notes: Iterable[str] = (),
+        simulated: Any = None,  # noqa: ANN401  mujoco has no types
         left_out: Iterable[str] = (),
     ) -> None:
         self.name = name
@@ -81,7 +102,10 @@ class Model:
                 raise WbcError(f"the name {frame.name!r} is that of a body; a frame needs one of its own")
         self.gravity = constant(gravity, (3,), f"gravity of {name!r}")
         self.shapes = tuple(shapes)
+        self.meshes = tuple(meshes)
         self.warnings = tuple(warnings)
+        self.notes = tuple(notes)
+        self.simulated = simulated
         self.left_out = tuple(left_out)
         self.feet = tuple(feet)
         self.hands = tuple(hands)
@@ -187,8 +211,19 @@ class Model:
         """The same model with one frame more; bodies, joints and shapes are shared."""
         if frame.name in self.frames:
             raise WbcError(f"there is a frame {frame.name!r} already")
-        given = self._given()
-        return Model(**{**given, "frames": [*given["frames"], frame]})
+        return self.replace(frames=[*self.frames.values(), frame])
+
+    def replace(self, **changes: Any) -> Model:  # noqa: ANN401  of the arguments of many kinds
+        """The same model with some of what it was made of replaced.
+
+        Args:
+            changes: arguments of `Model`, by name.
+        """
+        parts = self._given()
+        unknown = [part for part in changes if part not in parts]
+        if unknown:
+            raise unknown_name("part of a model", unknown[0], parts)
+        return Model(**{**parts, **changes})
 
     def _given(self) -> dict[str, Any]:
         """What it was made of: the arguments that make the same model."""
@@ -198,14 +233,9 @@ class Model:
             "joints": list(self.joints.values()),
             "frames": list(self.frames.values()),
             "gravity": tuple(self.gravity),
-            "nominal": self.nominal,
-            "feet": self.feet,
             "soles": dict(self.soles),
             "wheels": dict(self.wheels),
-            "hands": self.hands,
-            "shapes": self.shapes,
-            "warnings": self.warnings,
-            "left_out": self.left_out,
+            **{part: getattr(self, part) for part in _KEPT},
         }
 
     def __copy__(self) -> Model:
