@@ -43,7 +43,7 @@ def main(seconds: float = 0.3) -> None:
 
         def loop(tick: int, alone: list[wbc.Controller] = alone, q: np.ndarray = q, v: np.ndarray = v) -> None:
             for row, one in enumerate(alone):
-                one.step(q[row], v[tick % 20, row], 1e-3 * tick)
+                one.step(q[row], v[tick % 20, row])
 
         ways: dict[str, Callable[[int], object]] = {"loop": loop}
         batches = []
@@ -51,7 +51,7 @@ def main(seconds: float = 0.3) -> None:
             for jobs in JOBS if count > 1 else (1,):
                 batch = wbc.Batch(controller, count, jobs=jobs, workers=workers)  # type: ignore[arg-type]
                 batches.append(batch)
-                ways[f"{jobs} {workers}"] = lambda tick, batch=batch, q=q, v=v: batch.step(q, v[tick % 20], 1e-3 * tick)
+                ways[f"{jobs} {workers}"] = lambda tick, batch=batch, q=q, v=v: batch.step(q, v[tick % 20])
         best = dict.fromkeys(ways, 0.0)
         for _ in range(TURNS):
             for name, way in ways.items():
