@@ -202,17 +202,12 @@ LEFT_OUT = {
         simple(more=MOTOR.format('forcelimited="true" forcerange="-1 3"')),
         ["stronger one way", "'m'"],
     ),
-    "ball driven in part": (
-        simple('type="ball" name="j"', MOTOR.format('gear="1 0 0"')),
-        ["don't drive them all", "'j'"],
-    ),
     "tendon": (
-        simple(more='<tendon><fixed name="t"><joint joint="j" coef="1"/></fixed></tendon>' + MOTOR.format("")),
-        ["left out", "1 tendons"],
-    ),
-    "equality": (
-        simple(more='<equality><joint joint1="j"/></equality>' + MOTOR.format("")),
-        ["left out", "1 equality constraints"],
+        simple(
+            more='<tendon><fixed limited="true" range="0 1"><joint joint="j" coef="1"/></fixed></tendon>'
+            + MOTOR.format("")
+        ),
+        ["left out", "limits of 1 tendons"],
     ),
 }
 
@@ -250,7 +245,6 @@ UNKNOWN_FORCES = {
 }
 
 
-@pytest.mark.filterwarnings("ignore:.*left out of the rigid-body model. '1 tendons'")
 @pytest.mark.parametrize("word", UNKNOWN_FORCES)
 def test_forces_that_only_mujoco_computes_are_refused_elsewhere_or_left_out_by_name(word):
     mujoco = pytest.importorskip("mujoco")

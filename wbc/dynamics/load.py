@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 import importlib.util
+import warnings
 from collections.abc import Iterable, Mapping
 from typing import Any, Literal
+
+import numpy as np
 
 from wbc.arrays import ArrayLike
 from wbc.dynamics.adapt import names
 from wbc.dynamics.base import Dynamics
-from wbc.errors import unknown_name
+from wbc.errors import WbcError, WbcWarning, show, unknown_name
+from wbc.model import JointCoupling, LoopClosure, Model
+from wbc.model.loops import Loop
 
 Backend = Literal["auto", "numpy", "pinocchio", "mujoco"]
 
 BACKENDS: tuple[str, ...] = ("auto", "numpy", "pinocchio", "mujoco")
 """What `load` takes as its backend."""
+
+UNMOVED = 1e-12
+"""A nominal configuration whose loops are closed but for this is kept as it is, rad and m."""
 
 IGNORABLE = ("fluid", "springs", "tendons", "flexible bodies", "plugins", "filters", "actuators")
 """What `load` can be told to ignore."""
@@ -32,6 +40,7 @@ def load(
     nominal: ArrayLike | Mapping[str, ArrayLike] | str | None = None,
     strict: bool = True,
     ignore: Iterable[str] = (),
+    loops: Iterable[Loop] = (),
 ) -> Dynamics:
     """A robot, ready for `update(q, v)`.
 
@@ -59,6 +68,7 @@ def load(
             backends numpy and pinocchio don't compute, and refuse without this word. "filters" takes actuators whose
             force lags behind their control as motors; "actuators" does not use those that can't be asked for a torque,
             such as muscles: their joints are passive.
+        loops: closed loops that the file does not tell of: `wbc.LoopClosure` and `wbc.JointCoupling`.
 
     Returns:
         A `Dynamics`; it has no state yet.
@@ -69,6 +79,8 @@ def load(
 
     held, undriven = names(locked, "locked"), names(passive, "passive")
     model = read_model(what, Options(floating, feet, hands, held, undriven, nominal, strict, ignorable(ignore)))
+    declared = _loops(loops)
+    model = with_closed_loops(model.with_loops(*declared) if declared else model)
     if backend == "auto":
         backend = "pinocchio" if importlib.util.find_spec("pinocchio") else "numpy"
         if model.left_out and model.simulated is not None:
@@ -84,6 +96,29 @@ def load(
     from wbc.dynamics.numpy import NumpyDynamics
 
     return NumpyDynamics(model)
+
+
+def with_closed_loops(model: Model) -> Model:
+    """The model with its loops closed in the nominal configuration, or itself where they are, or have none."""
+    if not model.loops:
+        return model
+    from wbc.dynamics.numpy import NumpyDynamics
+
+    try:
+        q = NumpyDynamics(model.replace(left_out=())).close_loops(model.nominal)  # forces don't matter
+    except WbcError as error:
+        warnings.warn(f"nominal configuration: {error}", WbcWarning, stacklevel=3)
+        return model
+    return model if np.abs(q - model.nominal).max() < UNMOVED else model.with_nominal(q)
+
+
+def _loops(loops: Any) -> tuple[Loop, ...]:  # noqa: ANN401
+    """Several loops, or one."""
+    if isinstance(loops, LoopClosure | JointCoupling):
+        return (loops,)
+    if not isinstance(loops, Iterable):
+        raise WbcError(f"loops are wbc.LoopClosure or wbc.JointCoupling objects, not {show(loops)}")
+    return tuple(loops)
 
 
 def ignorable(ignore: Any) -> tuple[str, ...]:  # noqa: ANN401

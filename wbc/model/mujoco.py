@@ -14,7 +14,9 @@ from wbc.geometry import quaternion, so3
 from wbc.model.findings import Findings
 from wbc.model.model import WORLD, Model
 from wbc.model.mujoco_actuators import disabled, joint_efforts, mujoco, reflected
+from wbc.model.mujoco_loops import read_loops
 from wbc.model.mujoco_rest import forces_left_out, note_the_rest
+from wbc.model.mujoco_transmissions import read_actuators, thruster_sites
 from wbc.model.parts import Body, Frame, Joint, JointKind, Mesh, Shape
 
 
@@ -39,8 +41,7 @@ def from_mujoco(m: Any, ignore: Collection[str] = ()) -> Model:  # noqa: ANN401
     """The robot in a `mujoco.MjModel`: all that moves in it.
 
     Joints that an actuator drives are actuated (all with one coordinate, if there are no actuators); sites are frames.
-    Forces that rigid bodies in a tree can't express (fluids, tendons) are its `left_out`; what constrains them is a
-    warning.
+    Equality constraints are loops. Forces that rigid bodies can't express (fluids, tendons) are its `left_out`.
 
     Args:
         m: the model; it is only read.
@@ -52,7 +53,7 @@ def from_mujoco(m: Any, ignore: Collection[str] = ()) -> Model:  # noqa: ANN401
     joint_names = _named("joint", [m.joint(number).name for number in range(m.njnt)])
     bodies: list[Body] = []
     joints: list[Joint] = []
-    efforts = joint_efforts(m, joint_names, found, ignore)
+    efforts = joint_efforts(m, found, ignore)
     rotors = reflected(m)
     for number in range(1, m.nbody):
         R = quaternion.to_matrix(m.body_iquat[number])
@@ -60,18 +61,22 @@ def from_mujoco(m: Any, ignore: Collection[str] = ()) -> Model:  # noqa: ANN401
         mass, com = float(m.body_mass[number]), m.body_ipos[number].copy()
         bodies.append(Body(names[number], mass, com, inertia, compensation=float(m.body_gravcomp[number])))
         _hang(m, number, names, joint_names, bodies, joints, efforts, rotors)
+    loops = read_loops(m, names, joint_names, found)
     note_the_rest(m, found)
     taken = {*names}
-    frames = []
+    frames, sites = [], dict[int, str]()
+    pushed = thruster_sites(m)
     for number in range(m.nsite):
-        site = m.site(number).name
+        site = m.site(number).name or (f"site_{number}" if number in pushed else "")
         if not site:
             continue
         while site in taken:
             site += "_site"
         taken.add(site)
+        sites[number] = site
         pose = _pose(m.site_pos[number], m.site_quat[number])
         frames.append(Frame(site, names[m.site_bodyid[number]], pose))
+    actuators = read_actuators(m, joint_names, sites, efforts, found, ignore)
     found.emit()
     return Model(
         name,
@@ -82,6 +87,8 @@ def from_mujoco(m: Any, ignore: Collection[str] = ()) -> Model:  # noqa: ANN401
         nominal=(m.key_qpos[0] if m.nkey else m.qpos0).copy(),
         shapes=_shapes(m, names),
         meshes=_meshes(m, names),
+        loops=loops,
+        actuators=actuators,
         warnings=found.warnings,
         simulated=m,
         left_out=forces_left_out(m, ignore),

@@ -221,12 +221,14 @@ class Limits:
         upper: greatest position, shape (nv,).
         velocity: greatest speed, shape (nv,).
         effort: greatest torque or force of each actuator, shape (na,); inf where none is known.
+        least: the least one, shape (na,): −effort, but for actuators that only pull or only push.
     """
 
     lower: Array
     upper: Array
     velocity: Array
     effort: Array
+    least: Array
 
 
 def is_transform(pose: Array) -> bool:

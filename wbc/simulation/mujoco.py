@@ -12,7 +12,7 @@ import numpy as np
 
 from wbc.arrays import Array, ArrayLike
 from wbc.dynamics.base import Dynamics
-from wbc.dynamics.load import ignorable
+from wbc.dynamics.load import ignorable, with_closed_loops
 from wbc.errors import WbcError, WbcWarning, number, show, unknown_name
 from wbc.geometry import pose as poses
 from wbc.geometry import quaternion
@@ -33,8 +33,10 @@ from wbc.dynamics.mujoco import robot_spec
 from wbc.dynamics.reading import Options, read_model
 from wbc.model.mujoco import body_names
 from wbc.simulation.actuation import Actuation
+from wbc.simulation.equalities import add_equalities
 from wbc.simulation.mujoco_wheels import add_wheels
 from wbc.simulation.scenery import furnish
+from wbc.simulation.transmissions import add_actuators
 
 STIFFNESS = (5e-3, 1.0)
 """Time constant, s, and damping ratio of a contact with our floor (MuJoCo's `solref`).
@@ -80,7 +82,7 @@ class MujocoSimulator(Plant):
         if isinstance(robot, str | Path | mujoco.MjModel):
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", WbcWarning)  # what rigid bodies leave out is in the plant all the same
-                robot = read_model(robot, Options(ignore=ignored))
+                robot = with_closed_loops(read_model(robot, Options(ignore=ignored)))
         elif isinstance(robot, Model):
             ignored = ("filters", "actuators")  # what can't be asked for a torque was refused, or ignored, by `load`
         if not isinstance(robot, Model):
@@ -238,6 +240,7 @@ def _on_a_floor(tree: Tree, friction: float) -> Any:  # noqa: ANN401
         floor.friction = [friction, 0.005, 0.0001]
         floor.contype, floor.conaffinity, floor.solref = 1, 2, STIFFNESS
     furnish(spec)
+    add_equalities(spec, tree, bodies)
     kinds = {
         "box": mujoco.mjtGeom.mjGEOM_BOX,
         "sphere": mujoco.mjtGeom.mjGEOM_SPHERE,
@@ -277,6 +280,7 @@ def _on_a_floor(tree: Tree, friction: float) -> Any:  # noqa: ANN401
                 motor.gear[:3] = np.eye(3)[offset if joint.kind == "spherical" else 0]
                 if np.isfinite(joint.effort):
                     motor.ctrllimited, motor.ctrlrange = True, [-joint.effort, joint.effort]
+    add_actuators(spec, tree, bodies)
     return spec.compile()
 
 
