@@ -11,7 +11,7 @@ import threading
 import time
 import weakref
 from dataclasses import dataclass
-from typing import Any
+from typing import IO, Any
 
 from wbc.errors import WbcError
 from wbc.sweeps.case import Case
@@ -135,7 +135,7 @@ class Cell:
             env={**os.environ, **ONE_THREAD, "PYTHONPATH": path},
             start_new_session=True,  # Ctrl-C is for the process that was started by a person
         )
-        self._process, self._end = process, weakref.finalize(self, _end, process)
+        self._process, self._end = process, weakref.finalize(self, _end, process, self._words)
         if self._halted.is_set():  # meanwhile
             process.kill()
         answer, _ = self._ask(process, "", START)
@@ -185,10 +185,11 @@ class Cell:
         return f": {words[-400:]}" if words else ""
 
 
-def _end(process: subprocess.Popen[str]) -> None:
+def _end(process: subprocess.Popen[str], words: IO[bytes]) -> None:
     """Ends a process whose cell is gone."""
     process.kill()
     process.wait()
+    words.close()
     for pipe in (process.stdin, process.stdout):
         if pipe is not None:
             pipe.close()
