@@ -20,6 +20,9 @@ from wbc.simulation.log import STATUSES, Log, Recorder
 from wbc.simulation.plant import Plant
 from wbc.threads import single_threaded
 
+WHOLE = 1.0
+"""Share of a period that a tick may take, where nobody says otherwise."""
+
 
 @dataclass(frozen=True)
 class Push:
@@ -87,7 +90,7 @@ def run(
     own = controller.period
     unbounded = controller if isinstance(controller, Bounded) and controller.deadline is None else None
     period, steps = control_period(controller, plant, period)
-    bound = period if deadline is None else number(deadline, "the deadline, s,", above=True)
+    bound = WHOLE * period if deadline is None else number(deadline, "the deadline, s,", above=True)
     for what, callback in (("targets", targets), ("progress", progress), ("until", until)):
         if callback is not None and not callable(callback):
             raise WbcError(f"{what} = {show(callback)} must be a function, or None")
