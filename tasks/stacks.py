@@ -169,7 +169,8 @@ def feet(robot: Dynamics, friction: float = 0.6) -> list[Contact]:
 
 
 def _footless(robot: Dynamics) -> WbcError:
-    return WbcError(f"{robot.model.name!r} has no feet to stand on: name them, wbc.load(..., feet=[...])")
+    wheels = "; tasks.wheels.driving(robot) is a stack for its wheels" if robot.model.wheels else ""
+    return WbcError(f"{robot.model.name!r} has no feet to stand on: name them, wbc.load(..., feet=[...]){wheels}")
 
 
 def _reach(robot: Dynamics, hand: str, period: float) -> Task:

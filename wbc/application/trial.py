@@ -114,8 +114,9 @@ def _try(file: str, simulator: str, seconds: float, record: Path | None, options
             raise WbcError(f"{file}: it has no actuators that drive a joint: there is nothing to control it with")
         if robot.model.floating and not robot.model.feet:
             rolls = robot.model.wheels or any(note.startswith("wheels") for note in robot.model.notes)
-            wheels = "it rolls on wheels" if rolls else "no part of it stands on the ground as a foot does"
-            raise WbcError(f"{file}: {wheels}: there is no stack for it yet; name its feet, if it has some (--feet)")
+            what = "it rolls on wheels" if rolls else "no part of it stands on the ground as a foot does"
+            drives = "tasks.wheels.driving(robot) is a stack for wheels; " if rolls else ""
+            raise WbcError(f"{file}: {what}, so it can't stand: {drives}name its feet, if it has some (--feet)")
         stack = stacks.standing(robot, period=PERIOD)
         plant = _plant(robot, simulator or default_simulator())
         controller = Controller(robot, stack, period=PERIOD)
@@ -186,15 +187,14 @@ def _scene(robot: Dynamics, controller: Controller, plant: Plant, trial: Trial, 
         home = posed.com.copy() if trial.moved == "center of mass" else posed.pose(_frame(robot, trial)).copy()
         if trial.kind == "arm" and "rx" not in task.axes:
             home = home[:3, 3]
-        # two legs without a joint that rolls the foot can't sway to the side
-        side = np.eye(3)[0 if trial.moved == "center of mass" else 1]
-        task.target = Loop(home, trial.radius, side).target
+        task.target = Loop(home, trial.radius, _side(posed, trial)).target
     weight = SHARE * 9.81 * model.mass
     body = model.root if trial.kind != "arm" else _frame(robot, trial)
     if trial.kind == "joints":
         ends = [joint.child for joint in model.joints.values() if joint.nv]
         body = next(name for name in reversed(ends) if name in model.frame_names)
-    push = Push(body, (0.0, weight, 0.0), PUSHED, PUSHING)
+    aside = _side(posed, trial) if trial.kind == "arm" else np.array([0.0, 1.0, 0.0])
+    push = Push(body, tuple(weight * aside), PUSHED, PUSHING)
     phases = [
         (0.0, "stands" if trial.kind == "legs" else "holds"),
         (LOOP, "goes round a loop"),
@@ -202,6 +202,16 @@ def _scene(robot: Dynamics, controller: Controller, plant: Plant, trial: Trial, 
     ]
     phases += [(PUSHED, f"is pushed, {weight:.3g} N"), (PUSHED + PUSHING, "recovers")]
     return Scene(controller, plant, seconds, disturbances=[push], phases=phases)
+
+
+def _side(posed: Dynamics, trial: Trial) -> Array:
+    """Where the loop goes first: to the left, but forward where that can't be."""
+    # two legs without a joint that rolls the foot can't sway to the side
+    forward = trial.moved == "center of mass"
+    if trial.kind == "arm":
+        ahead, left = np.linalg.norm(posed.jacobian(trial.moved)[:2], axis=1)
+        forward = bool(left < 1e-6 * ahead)  # an arm in a plane
+    return np.eye(3)[0 if forward else 1]
 
 
 def _frame(robot: Dynamics, trial: Trial) -> str:
