@@ -211,7 +211,8 @@ def _side(posed: Dynamics, trial: Trial) -> Array:
     if trial.kind == "arm":
         ahead, left = np.linalg.norm(posed.jacobian(trial.moved)[:2], axis=1)
         forward = bool(left < 1e-6 * ahead)  # an arm in a plane
-    return np.eye(3)[0 if forward else 1]
+    side: Array = np.eye(3)[0 if forward else 1]
+    return side
 
 
 def _frame(robot: Dynamics, trial: Trial) -> str:
