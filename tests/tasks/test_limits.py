@@ -182,9 +182,9 @@ def test_mistakes_are_named(make: object, words: str) -> None:
 
 def test_a_joint_comes_up_to_its_limits_without_a_jump() -> None:
     """Pulled as hard as can be, its acceleration changes by a few rad/s² a tick; at once, it would by hundreds."""
-    home = ROBOT.model.nominal
+    home = np.array(ROBOT.model.nominal)
     for task, jump in ((tasks.JointLimits(), 20.0), (tasks.JointLimits(approach=0.0), None)):
-        _, v, a = simulate(task, np.array(home), np.zeros(7), 1e-3, 1.0, lambda t: np.full(7, 500.0 * min(t / 0.05, 1.0)))
+        _, v, a = simulate(task, home, np.zeros(7), 1e-3, 1.0, lambda t: np.full(7, 500.0 * min(t / 0.05, 1.0)))
         worst = np.abs(np.diff(a, axis=0)).max()
         assert np.abs(v).max() > 2.0
         assert worst < jump if jump is not None else worst > 100.0
