@@ -1,6 +1,6 @@
 """Changes the code in small ways, one at a time, and prints the changes that no test notices.
 
-usage: python scripts/mutate.py [--count 60] [--seed 0] [--timeout 60] [--ignore TEST ...] [--deselect TEST ...]
+usage: python scripts/mutate.py [--count 60] [--seed 0] [--timeout S] [--ignore TEST ...] [--deselect TEST ...]
                                 [FOLDER or FILE ...]
 
 The folders are wbc/control, wbc/solvers and tasks where none is named. The work is done on a copy of the tree. The
@@ -181,8 +181,8 @@ def tests_for(path: str, seconds: Mapping[str, float] | None = None) -> list[str
     return sorted(found, key=lambda name: (found[name], (seconds or {}).get(name, 0.0)))
 
 
-def outcome(tree: Path, tests: list[str], options: list[str], timeout: float) -> str:
-    """Runs tests: "passed", "failed" or "timeout"."""
+def outcome(tree: Path, tests: list[str], options: list[str], timeout: float | None) -> str:
+    """Runs tests: "passed", "failed" or "timeout", after so many seconds; None: they may take any time."""
     command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *options, *tests]
     env = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1"}
     run = subprocess.Popen(
@@ -196,10 +196,10 @@ def outcome(tree: Path, tests: list[str], options: list[str], timeout: float) ->
         return "timeout"
 
 
-def seconds_of(tree: Path, tests: list[str], options: list[str], timeout: float) -> dict[str, float]:
+def seconds_of(tree: Path, tests: list[str], options: list[str]) -> dict[str, float]:
     """How long each test file takes where nothing is changed, s; all tests must pass."""
     report, seconds = tree / "times.xml", defaultdict[str, float](float)
-    if outcome(tree, tests, [*options, f"--junitxml={report}"], timeout) != "passed":
+    if outcome(tree, tests, [*options, f"--junitxml={report}"], None) != "passed":
         raise SystemExit(f"the tests fail without a change: {' '.join(tests)}")
     for case in ET.parse(report).iter("testcase"):
         seconds[case.get("classname", "").replace(".", "/") + ".py"] += float(case.get("time", 0.0))
@@ -212,7 +212,7 @@ def main() -> int:
     parser.add_argument("folders", nargs="*", default=FOLDERS, metavar="FOLDER or FILE")
     parser.add_argument("--count", type=int, default=60)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--timeout", type=float, default=60.0, help="s for each change")
+    parser.add_argument("--timeout", type=float, help="s for each change; else three times what its tests take, and 30")
     parser.add_argument("--ignore", action="append", default=[], help="a test file or folder that is left out")
     parser.add_argument("--deselect", action="append", default=[], help="a single test that is left out")
     given = parser.parse_args()
@@ -234,12 +234,15 @@ def main() -> int:
             ROOT, tree, ignore=shutil.ignore_patterns(".*", "__pycache__", "build", "out"), dirs_exist_ok=True
         )
         tests = wanted(sorted({name for mutant in drawn for name in TESTS[folder_of(mutant.path)]}))
-        seconds = seconds_of(tree, tests, options, 10 * given.timeout)
+        seconds = seconds_of(tree, tests, options)
         for number, mutant in enumerate(sorted(drawn, key=lambda mutant: (mutant.path, mutant.line)), 1):
             target, began = tree / mutant.path, time.perf_counter()
             kept = target.read_text(encoding="utf-8")
             target.write_text(mutant.source, encoding="utf-8")
-            came = outcome(tree, wanted(tests_for(mutant.path, seconds)), options, given.timeout)
+            nearest = wanted(tests_for(mutant.path, seconds))
+            # tests that are only slow must not pass for tests that noticed something
+            limit = given.timeout or 30.0 + 3.0 * sum(seconds[name] for name in nearest)
+            came = outcome(tree, nearest, options, limit)
             target.write_text(kept, encoding="utf-8")
             line = kept.splitlines()[mutant.line - 1].strip()
             words = "SURVIVED" if came == "passed" else came

@@ -10,6 +10,7 @@ import scipy.linalg
 from tasks.axes import AXES, picked
 from wbc.arrays import Array, ArrayLike
 from wbc.contacts import Contact, PointContact, SurfaceContact
+from wbc.contacts.heading import aligned, heading
 from wbc.dynamics import Dynamics
 from wbc.errors import WbcError, number, show, unknown_name
 from wbc.model.parts import constant, plane_axes
@@ -144,7 +145,7 @@ class _Laid:
         self._still = np.zeros((count + len(blocks), tick.nf))
         self._lower, self._upper = np.full(len(self._still), -np.inf), np.zeros(len(self._still))
         self.facets: dict[str, slice] = {}
-        self._turning: list[tuple[str, slice]] = []
+        self._turning: list[tuple[Contact, slice]] = []
         start = 0
         for index, (contact, block) in enumerate(zip(tick.contacts, blocks, strict=True)):
             where, rows = tick.force_of(contact.name), slice(start, start + len(block))
@@ -153,22 +154,34 @@ class _Laid:
             self.facets[contact.name] = rows
             if contact in self.sliding:
                 self._lower[rows] = 0.0
-            if contact.carrier is not None:
-                self._turning.append((contact.carrier, slice(where.start // 3, where.stop // 3)))
+            self._turning.append((contact, slice(where.start // 3, where.stop // 3)))
             start += len(block)
         self._count, self._least = count, [contact.minimum for contact in tick.contacts]
         # for each triple of force variables its columns, to be turned at once
         self._triples = np.ascontiguousarray(self._still.reshape(len(self._still), tick.nf // 3, 3).transpose(1, 0, 2))
-        self._turns = np.tile(np.eye(3), (len(self._triples), 1, 1))
+        self._turns = np.empty((len(self._triples), 3, 3))
+        self._with_heading = self._on_the_ground(tick) if all(c.carrier is None for c in tick.contacts) else None
         self._bounds: tuple[list[float], Array, Array] | None = None
         self._still.flags.writeable = False
 
+    def _on_the_ground(self, tick: Tick) -> Array:
+        """Three matrices in a row each, shape (3, rows nf): the first, and with cos ψ and sin ψ the others, are all
+        rows at the heading ψ.
+        """
+        parts = np.zeros((3, *self._still.shape))
+        for contact, triples in self._turning:
+            at = slice(3 * triples.start, 3 * triples.stop)
+            for part, turn in zip(parts, aligned(contact.normal), strict=True):
+                part[:, at] = (self._still[:, at].reshape(-1, 3) @ turn.T).reshape(len(part), -1)
+        return parts.reshape(3, -1)
+
     def turned(self, robot: Dynamics) -> Array:
         """All rows in world axes, shape (rows, nf)."""
-        if not self._turning:
-            return self._still.copy() if self.sliding else self._still
-        for carrier, triples in self._turning:
-            self._turns[triples] = robot.pose(carrier)[:3, :3].T
+        if self._with_heading is not None:
+            matrix: Array = np.array((1.0, *heading(robot))).dot(self._with_heading).reshape(self._still.shape)
+            return matrix
+        for contact, triples in self._turning:
+            self._turns[triples] = contact.turn(robot).T
         matrix = np.empty(self._still.shape)
         np.matmul(self._triples, self._turns, out=matrix.reshape(len(matrix), len(self._turns), 3).transpose(1, 0, 2))
         return matrix
@@ -187,9 +200,9 @@ class _Laid:
 class FrictionCones(Task):
     """Contacts push, and do not slide or tilt.
 
-    For each point a pyramid inside its cone of friction; for each sole all facets of the cone of wrenches, which bound
-    the centre of pressure to the polygon and the yaw moment too. Normal forces stay between the contact's minimum and
-    maximum, and under its ceiling while it is being closed or opened.
+    For each point a pyramid inside its cone of friction, on the ground aligned with the robot's heading; for each sole
+    all facets of the cone of wrenches, which bound the centre of pressure to the polygon and the yaw moment too. Normal
+    forces stay between the contact's minimum and maximum, and under its ceiling while it is being closed or opened.
 
     Where a contact slides there is no cone to choose from: friction is kinetic, f_t = −μ f_n v_t / √(|v_t|² + v₀²),
     against its velocity along the plane, with the contact's coefficient. It is an equation, on the cone's edge but for

@@ -11,7 +11,8 @@ import pytest
 import tasks
 import wbc
 from tests.control.scenes import contacts, controller
-from wbc.control.certificate import Certificate
+from wbc.control.certificate import Certificate, certify
+from wbc.model.names import actuator_names
 
 # Statuses are about the QP solvers; the weighted one trades its levels but keeps the first.
 QP_SOLVERS = ("hierarchical-qp", "sequential-qp", "weighted-qp")
@@ -118,3 +119,15 @@ def test_a_certificate_holds_to_its_bounds_and_not_at_them() -> None:
     for name, bound in (("equation_of_motion", 1e-8), ("cone_margin", -1e-6), ("torque_margin", -1e-6)):
         for given in (bound, np.nan):
             assert not Certificate(**{**inside, name: given}, worst_contact="", worst_joint="").holds, name
+
+
+@pytest.mark.parametrize("worst", [0, 3])
+def test_the_joint_nearest_to_its_limit_is_named(worst: int) -> None:
+    robot = wbc.load("arm", "numpy")
+    robot.update(robot.model.nominal)
+    tick = wbc.Tick(robot)
+    x = np.zeros(tick.n)
+    x[tick.torque] = 0.1 * robot.limits.effort
+    x[tick.torque.start + worst] = robot.limits.effort[worst] - 1e-3
+    found = certify(robot, tick, x, np.zeros(robot.nv), 4)
+    assert found.worst_joint == actuator_names(robot.model)[worst] and found.torque_margin == pytest.approx(1e-3)

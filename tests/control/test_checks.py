@@ -71,7 +71,7 @@ def test_only_a_floating_robot_is_said_to_fly() -> None:
 
 def test_ignored_inequalities_are_told_of_where_there_are_any() -> None:
     with pytest.warns(
-        wbc.WbcWarning, match="NullSpace ignores inequalities, so these tasks have no effect: a, b;"
+        wbc.WbcWarning, match="NullSpace ignores inequalities, so those of these tasks have no effect: a, b;"
     ) as told:
         warn_of_ignored_inequalities(NullSpace(), ["a", "b"], stacklevel=2)
     assert told[0].filename == __file__

@@ -71,18 +71,19 @@ def test_every_solver_gives_certified_physics(solver: str) -> None:
 def test_exact_solvers_agree_with_inequalities_and_weighted_ones_come_close() -> None:
     rng = np.random.default_rng(2)
     robots = {solver: standing("quadruped", "numpy", solver)[0] for solver in (*EXACT, "weighted-qp")}
-    relaxed = 0
+    relaxed = gave_up = 0
     for tick in range(25):
         q, v = moving_state(robots["hierarchical-qp"].robot, rng, 0.05, 0.15)
         solutions = {solver: ours.step(q, v, 1e-3 * tick) for solver, ours in robots.items()}
-        assert {solution.status for solution in solutions.values()} == {"optimal"}
-        best = solutions["hierarchical-qp"]
+        best, stopped = solutions["hierarchical-qp"], solutions["sequential-qp"].interrupted
+        gave_up += stopped  # its QPs do, three times in a hundred ticks: what it has by then is as good
+        assert all(it.status == "optimal" for name, it in solutions.items() if name != "sequential-qp" or not stopped)
         relaxed += bool(best.active)
         for solver, solution in solutions.items():
             close = {"hierarchical-qp": 1e-9, "sequential-qp": 1e-4, "weighted-qp": 0.3}[solver]
             for mine, theirs in list(zip(best.levels, solution.levels, strict=True))[:3]:
                 assert abs(mine.cost - theirs.cost) <= close * (1 + mine.cost), f"{solver}, tick {tick}"
-    assert relaxed > 5  # the test is about inequalities
+    assert relaxed > 5 and gave_up <= 1  # the test is about inequalities
 
 
 def test_the_same_input_twice_gives_the_same_output() -> None:
@@ -140,6 +141,25 @@ def test_solvers_that_ignore_inequalities_say_so_once_by_name() -> None:
     assert solution.certificate.cone_margin < -10
     assert {active.task for active in solution.violated} == {"friction cones"}
     assert "foot" in solution.certificate.worst_contact
+
+
+class _Undeclared(wbc.Task):
+    """It does not say that it has inequalities, as one's own task may forget to."""
+
+    def rows(self, robot: wbc.Dynamics, tick: wbc.Tick) -> wbc.Rows:
+        return wbc.Rows.between([-1.0, -1.0], [1.0, 1.0], acceleration=np.array([2, 3]))
+
+
+def test_inequalities_that_no_task_declared_are_told_of_at_the_first_tick() -> None:
+    robot = wbc.load("arm", "numpy")
+    stack = wbc.Stack(tasks.EquationOfMotion() / _Undeclared("corridor") / tasks.JointAcceleration())
+    ours = wbc.Controller(robot, stack, "nullspace")
+    q, v = robot.model.nominal, np.zeros(robot.nv)
+    with pytest.warns(WbcWarning, match="NullSpace ignores inequalities.*: corridor;") as told:
+        ours.step(q, v)
+    assert len(told) == 1 and told[0].filename == __file__
+    ours.step(q, v)  # said once: a second warning is an error
+    wbc.Controller(robot, stack).step(q, v)
 
 
 def test_infeasible_a_robot_that_can_not_hold_its_weight() -> None:
@@ -373,7 +393,7 @@ def test_what_tasks_share_can_not_be_written_to(name: str) -> None:
     tick = wbc.Tick(robot, contacts(robot))
     shared = [tick.contact_jacobian(robot), *tick.contact_motion(robot)]
     if name == "quadruped":
-        shared.append(tick.contacts[0].cone(robot, 4))
+        shared.append(tick.contacts[0].carried_cone(4))
     for array in shared:
         with pytest.raises(ValueError, match="read-only"):
             array[:] = 0.0

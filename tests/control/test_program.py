@@ -68,7 +68,7 @@ def test_a_part_is_what_the_task_gave() -> None:
     assert np.array_equal(first.matrix(tick.layout), A) and np.allclose(first.value(x, tick.layout), A @ x)
     assert np.allclose(A @ x, both.acceleration @ x[:7] + x[[10, 11]])
     assert second.value(x, tick.layout) == x[5]
-    assert found.undeclared((first, second)) == ["a"]
+    assert found.undeclared(robot, tick) == ["a"]
 
 
 def test_rows_on_velocities_are_all_of_a_kinematic_layout() -> None:

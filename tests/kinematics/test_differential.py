@@ -224,6 +224,24 @@ def test_every_solver_takes_velocities(solver) -> None:
     assert np.allclose(DifferentialKinematics(robot, stack, solver).step(q).velocity, exact, atol=close)
 
 
+class Corridor(wbc.Task):
+    """It does not say that it has inequalities."""
+
+    kinematic = True
+
+    def rows(self, robot, tick) -> wbc.Rows:
+        return wbc.Rows.between([-0.1], [0.1], velocity=np.array([2]))
+
+
+def test_limits_that_no_task_declared_are_told_of_at_the_first_tick() -> None:
+    dk = arm(Corridor("corridor"), tasks.JointVelocity(), solver="nullspace")
+    with pytest.warns(wbc.WbcWarning, match=r"NullSpace ignores inequalities.*: corridor;") as told:
+        dk.step(dk.robot.model.nominal)
+    assert len(told) == 1 and told[0].filename == __file__
+    dk.step(dk.robot.model.nominal)  # said once: a second warning is an error
+    arm(Corridor("corridor"), tasks.JointVelocity()).step(dk.robot.model.nominal)
+
+
 def test_a_solver_that_ignores_limits_says_so() -> None:
     with pytest.warns(wbc.WbcWarning, match="ignores inequalities.*velocity limits"):
         dk = arm(

@@ -139,7 +139,7 @@ def test_a_log_that_breaks_off_gives_what_is_there(tmp_path: Path) -> None:
         (b"PK\x03\x04 something else", "is no log of wbc"),
         (b"wbc log 1\n", "header can't be read"),
         (b"wbc log 1\n{}\n", "header can't be read"),
-        (b"wbc log 3\n{}\n", "is a log of version '3'"),
+        (b"wbc log 4\n{}\n", "is a log of version '4'"),
         (b'wbc log 1\n{"sizes": [1, "x", 2, 3], "contacts": [], "feet": []}\n', "header can't be read"),
         (b'wbc log 1\n{"robot": "r", "sizes": [1, 1, 1, 1], "contacts": [], "feet": []}\n' + b"\xff" * 72, "damaged"),
     ],

@@ -51,16 +51,14 @@ def test_active_rows_and_relaxed_levels_are_named(name):
     np.testing.assert_allclose(answer.residual, [0.5, -0.5], atol=1e-6)
 
 
-def test_levels_hold_down_to_the_first_that_is_violated():
+def test_each_level_says_which_of_its_rows_are_violated():
     levels = [(np.eye(2), -1.0, 1.0), (np.eye(1, 2), 0.5, 0.5), (np.eye(2), [0.5, 3.0], [0.5, 3.0])]
     answer = make_solver("hierarchical-qp").solve(levels)
-    assert [answer.holds(level) for level in range(3)] == [True, True, False]
-    assert answer.levels[2].violated == (1,)
+    assert [level.violated for level in answer.levels] == [(), (), (1,)]
 
 
-def test_what_nobody_graded_holds_exactly_or_not():
+def test_what_nobody_graded_is_met_exactly_or_violated():
     answer = Answer(np.zeros(1), "optimal", 0, 0.0, np.array([0.0, 0.5]), _starts=[0, 1, 2], _ranks=[0, 0])
-    assert answer.holds(0) and not answer.holds(1)
     assert [level.violated for level in answer.levels] == [(), (0,)]
 
 
@@ -278,3 +276,16 @@ def test_qp_solvers_print_nothing(qp, capfd):
     for seed in range(3):
         make_solver("sequential-qp", qp=qp).solve(inequalities("vertex", seed))
     assert capfd.readouterr() == ("", "")
+
+
+def test_sound_levels_need_no_second_look():
+    for A, lower, upper, sane in (
+        (1.0, -np.inf, 1.0, True),
+        (1.0, -1.0, np.inf, True),
+        (1.0, np.nan, 1.0, False),
+        (1.0, -1.0, np.nan, False),
+        (np.nan, -1.0, 1.0, False),
+    ):
+        hierarchy = Hierarchy([1], 1)
+        hierarchy.A[:], hierarchy.lower[:], hierarchy.upper[:] = A, lower, upper
+        assert hierarchy.sane() == sane

@@ -30,6 +30,15 @@ def test_it_is_the_weighted_optimum_where_one_level_decides():
     np.testing.assert_allclose(x, [1.0, 0.5], atol=1e-3)  # a slack of the weight of level 0 is left
 
 
+def test_a_level_counts_the_same_in_any_unit():
+    limits, goal = (np.eye(2), -1.0, 1.0), np.array([3.0, 0.5])
+    for unit in (1e-2, 10.0):
+        rows = rows_of([limits, (unit * np.eye(2), unit * goal, unit * goal)])
+        _, x = Guess(rows, goal, np.eye(2), 0).find(np.inf)
+        _, expected = Guess(rows_of([limits, (np.eye(2), goal, goal)]), goal, np.eye(2), 0).find(np.inf)
+        np.testing.assert_allclose(x, expected, rtol=1e-9)
+
+
 def test_rows_that_contradict_each_other_are_both_held():
     rows = rows_of([(np.ones((2, 1)), np.array([2.0, -np.inf]), np.array([np.inf, 1.0]))])
     side, x = Guess(rows, np.zeros(1), np.eye(1), 0).find(np.inf)

@@ -216,6 +216,16 @@ def test_ranks_are_judged_by_the_sizes_that_are_given(compiled):
     assert [level.rank for level in HierarchicalQP(compiled=compiled).solve(hierarchy).levels] == [1, 0]
 
 
+def test_numbers_too_large_to_compute_with_fail_and_are_forgotten(compiled):
+    solver, limits = HierarchicalQP(compiled=compiled), (np.eye(1), -1.0, 1.0)
+    solver.solve([limits, (np.eye(1), 5.0, 5.0)])
+    with np.errstate(over="ignore"):
+        answer = solver.solve([limits, (1e200 * np.eye(1), 1e200, 1e200)])
+    assert answer.status == "failed" and isinstance(answer.reason, OverflowError)
+    assert answer.x.tolist() == [0.0] and answer.iterations == 0
+    assert solver.solve([limits, (np.eye(1), 5.0, 5.0)]).levels[0].active == {0: 1}
+
+
 def test_weighted_multipliers_balance(compiled):
     levels = [(np.eye(2), -1.0, 1.0), (np.array([[1.0, 1.0], [1.0, -1.0]]), [5.0, 1.0], [5.0, 1.0], [2.0, 3.0])]
     answer = HierarchicalQP(compiled=compiled).solve(levels)

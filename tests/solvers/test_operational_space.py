@@ -76,3 +76,10 @@ def test_a_metric_may_miss_being_one_by_rounding():
 def test_a_metric_of_another_size_is_refused():
     with pytest.raises(WbcError, match="2 unknowns"):
         OperationalSpace(metric=np.eye(2)).solve([(np.eye(3), 0.0, 0.0)])
+
+
+def test_it_says_that_its_time_was_over():
+    levels = [(np.eye(1, 3), 1.0, 1.0), (np.eye(3)[1:2], 2.0, 2.0)]
+    for solver in (OperationalSpace(), OperationalSpace(np.eye(3))):
+        assert solver.solve(levels).status == "optimal"
+        assert solver.solve(levels, seconds=-1.0).status == "iteration-limit"

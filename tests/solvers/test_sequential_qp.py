@@ -7,6 +7,7 @@ from tests.solvers.families import inequalities
 from tests.solvers.judge import gaps
 from wbc.errors import WbcError
 from wbc.solvers import Hierarchy, SequentialQP
+from wbc.solvers import descent as module
 from wbc.solvers.descent import Descent
 from wbc.solvers.elimination import RANK_TOLERANCE
 from wbc.solvers.qp import QuadraticProgram
@@ -24,6 +25,10 @@ def no_qp(monkeypatch):
         raise BrokenError("I can't")
 
     monkeypatch.setattr(QuadraticProgram, "_by_daqp", refuse)
+
+
+def descent_of(levels, quadratic=None):
+    return Descent(Hierarchy.of(levels), quadratic or QuadraticProgram("daqp"), RANK_TOLERANCE, np.inf)
 
 
 @pytest.mark.parametrize("kind", ["feasible", "vertex", "infeasible", "deficient"])
@@ -80,10 +85,68 @@ def test_unknowns_of_very_different_size_are_brought_to_one():
         ([(alternating, -1.0, 1.0)], np.ones(1000)),
         ([(levels[0][0], 0.0, 0.0)], np.ones(3)),
     ):
-        descent = Descent(Hierarchy.of(given), QuadraticProgram("daqp"), RANK_TOLERANCE, np.inf)
+        descent = descent_of(given)
         np.testing.assert_allclose(descent.units, units, rtol=1e-5)
         np.testing.assert_array_equal(descent.A, given[0][0] * descent.units)
         np.testing.assert_allclose(descent.norms, np.linalg.norm(descent.A, axis=1))
+
+
+def test_what_is_carried_down_has_room_by_the_size_of_its_row_and_of_x():
+    """A level's own rows have none. The second attempt has more of it, and holds z to the last point more firmly."""
+
+    class Recorder:
+        reason, asked = None, ()
+
+        def solve(self, P, q, G, lower, upper, attempt):
+            self.asked += ((np.diag(P), lower * np.linalg.norm(G, axis=1), upper * np.linalg.norm(G, axis=1)),)
+
+    sizes, recorder = np.array([1e3, 1e-2]), Recorder()
+    limits = (np.diag(sizes), [-np.inf, 0.04], [3000.0, np.inf])
+    wanted = (np.array([[3.0, 4.0]]), 50.0, 60.0)
+    descent = descent_of([limits, wanted], recorder)
+    descent.level(0)
+    descent.x = np.array([3.0, 4.0])
+    recorder.asked = ()
+    descent.minimise(np.arange(0), np.array([2]), np.zeros((2, 0)), np.zeros((0, 0)), np.eye(2))
+    assert len(recorder.asked) == 2
+    for (weights, lower, upper), (margin, weight) in zip(recorder.asked, module._ATTEMPTS, strict=True):
+        room = margin * (1.0 + 5.0)  # of a row of size 1
+        np.testing.assert_allclose(upper[:2], [room, np.inf], rtol=1e-4)
+        np.testing.assert_allclose(lower[:2], [-np.inf, -room], rtol=1e-4)
+        own = np.sqrt(1.0 + 1.0 / 25.0)  # with its slack
+        np.testing.assert_allclose([lower[2], upper[2]], np.array([5.0, 7.0]) * own)
+        np.testing.assert_array_equal(weights, [weight, weight, 1.0])
+
+
+@pytest.mark.parametrize("row", [0, 1])
+def test_a_residual_counts_by_the_size_of_its_row_and_of_x(row):
+    """Below that it is rounding, and a level that has nothing else is at its least."""
+    A, x = np.diag([1e3, 1e-3]), np.array([59.4, 79.2])
+    rounding = 1e-11 * A[row, row] * (1.0 + 99.0)
+    for residual, least in ((0.5, True), (5.0, False)):
+        b = A @ x
+        b[row] -= residual * rounding
+        descent = descent_of([(A, b, b)])
+        descent.x, descent.free = x, [np.eye(2)]
+        assert descent.is_least(0) == least
+
+
+@pytest.mark.parametrize("wanted", [(-np.inf, -20.0), (-20.0, -20.0)])
+def test_the_exact_point_may_cost_what_the_room_was_worth_and_no_more(wanted):
+    """X ≥ -1 was carried down and 10 x = -20 or less is wanted: a QP that went to -1 - 1e-7 has won 1e-6."""
+    levels = [(np.eye(1), -1.0, np.inf), (10.0 * np.eye(1), *wanted)]
+    for start, room, end in ((-1.0 - 1e-7, 3e-11, -1.0), (-1.0 - 1e-7, 3e-13, -1.0 - 1e-7), (-0.5, 3e-11, -0.5)):
+        descent = descent_of(levels)
+        descent.level(0)
+        descent.x = np.array([start])
+        descent.polish(*np.split(np.array([1]), [int(wanted[0] == wanted[1])]), room)
+        np.testing.assert_allclose(descent.x, end, rtol=1e-12)
+
+
+def test_a_row_is_violated_beyond_the_tolerance_that_is_told():
+    for bound, status in ((0.9e-6, "optimal"), (1.5e-6, "relaxed")):
+        answer = SequentialQP().solve([(np.eye(1), 0.0, 0.0), (np.eye(1), bound, 1.0)])
+        assert answer.status == status
 
 
 def test_it_says_why_a_qp_was_not_solved():

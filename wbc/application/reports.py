@@ -128,6 +128,8 @@ def run(log: Log, figures: Mapping[str, str] | None = None) -> Table:
         return table
     table.add_row("run", Text(f"{log.robot}: {log.time[-1]:.2f} s, {len(log)} ticks; {ended}"))
     table.add_row("statuses", ", ".join(f"{log.status.count(one)} {one}" for one in dict.fromkeys(log.status)))
+    if log.ill is not None:
+        table.add_row("health", Text(log.health()))
     for title, words in (figures or {}).items():
         table.add_row(Text(title), Text(words))
     if log.q.shape[1] > log.v.shape[1]:

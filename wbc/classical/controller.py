@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from time import perf_counter
 
 import numpy as np
@@ -21,6 +21,7 @@ from wbc.control.solution import Solution
 from wbc.control.solving import Outcome
 from wbc.control.stack import Stack
 from wbc.control.ticker import Ticker
+from wbc.control.watch import measured_forces
 from wbc.dynamics.base import Dynamics
 from wbc.errors import WbcError, WbcWarning, number, show
 from wbc.solvers import Solver
@@ -56,7 +57,7 @@ class ClassicalSolution(Solution):
             for level, report in enumerate(self.levels)
             for task, residual in report.residual.items()
         ]
-        return "\n".join([head, *table])
+        return "\n".join([head + self._remarks(), *table])
 
 
 class ClassicalController(ABC):
@@ -147,10 +148,18 @@ class ClassicalController(ABC):
         self._ticker.forget()
         self.solver.reset()
 
-    def step(self, q: ArrayLike, v: ArrayLike, t: float | None = None) -> Solution:
+    def step(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        t: float | None = None,
+        *,
+        measured: Mapping[str, ArrayLike] | None = None,
+    ) -> Solution:
         """See `wbc.Controller`; the time that judging takes is not counted."""
         began = perf_counter()
         robot = self.robot
+        felt = measured_forces(measured, self.stack.contacts)
         robot.update(q, v)
         tick = self._ticker.tick(t, self.period)
         known = perf_counter()
@@ -162,6 +171,7 @@ class ClassicalController(ABC):
         parts = program.parts_or_error(robot, tick)
         x = command(robot, tick, outcome)
         solution = ClassicalSolution(robot, tick, parts, outcome, x, self.stack)
+        solution._past = self._ticker.watch(tick, parts, outcome.yielding, felt)
         self._ticker.note(solution)
         solution.time = Times(known - began, 0.0, solved - known, solved - began)
         return solution

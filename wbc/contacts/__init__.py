@@ -1,7 +1,7 @@
 """Contacts: where a robot touches something, and the forces that can be exerted there.
 
 `contact` says what every contact does; `point` and `surface` are the two kinds; `cone` has the friction cones that both
-use.
+use, `heading` says what they are aligned with on the ground.
 """
 
 from wbc.contacts.contact import Contact, as_contacts

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from wbc.arrays import Array, ArrayLike, numbers
+from wbc.contacts.heading import aligned, heading
 from wbc.dynamics.base import Dynamics
 from wbc.errors import WbcError, number, show
 from wbc.geometry import so3
@@ -78,11 +79,17 @@ class Contact(ABC):
     @property
     @abstractmethod
     def carrier(self) -> str | None:
-        """The frame in whose axes the normal and the cone stand still; None: the world."""
+        """The frame in whose axes the normal and the cone stand still; None: the ground.
+
+        On the ground the normal stands still in the world, and the cone turns about it with the robot's heading.
+        """
 
     @abstractmethod
     def carried_cone(self, sides: int) -> Array:
-        """C with C f ≤ 0 for every force the contact can exert, in the carrier's axes; shape (facets, size)."""
+        """C with C f ≤ 0 for every force the contact can exert, in the carrier's axes; shape (facets, size).
+
+        On the ground: in the world's, for tangents `plane_axes(normal)`.
+        """
 
     @abstractmethod
     def carried_normals(self) -> Array:
@@ -90,17 +97,25 @@ class Contact(ABC):
 
     def cone(self, robot: Dynamics, sides: int) -> Array:
         """C with C f ≤ 0 for every force the contact can exert, world axes; shape (facets, size)."""
-        return self._turned(robot, self.carried_cone(sides))
+        return self._turned(self.carried_cone(sides), self.turn(robot))
 
     def normals(self, robot: Dynamics) -> Array:
         """N with normal force n · f, world axes; shape (size,)."""
-        return self._turned(robot, self.carried_normals())
+        normals = self.carried_normals()
+        return normals if self.carrier is None else self._turned(normals, self.turn(robot))
 
-    def _turned(self, robot: Dynamics, rows: Array) -> Array:
-        """Rows on the force variables, each triple of columns from the carrier's to the world's axes."""
-        if self.carrier is None:
-            return rows
-        turned: Array = (rows.reshape(-1, 3) @ robot.pose(self.carrier)[:3, :3].T).reshape(rows.shape)
+    def turn(self, robot: Dynamics) -> Array:
+        """The rotation that takes the cone from the axes that it is given in to the world's, shape (3, 3)."""
+        if self.carrier is not None:
+            return robot.pose(self.carrier)[:3, :3]
+        still, forward, across = aligned(self.normal)
+        cosine, sine = heading(robot)
+        return np.asarray(still + cosine * forward + sine * across)
+
+    @staticmethod
+    def _turned(rows: Array, turn: Array) -> Array:
+        """Rows on the force variables, each triple of columns turned."""
+        turned: Array = (rows.reshape(-1, 3) @ turn.T).reshape(rows.shape)
         return turned
 
     def place(self, robot: Dynamics) -> Array:
@@ -127,7 +142,7 @@ class Contact(ABC):
         return [f"{'xyz'[k % 3]} at corner {k // 3} of {self.name}" for k in range(self.size)]
 
     plain = False
-    """Whether it is a point on the ground: computed with others of its kind at once, and its cone never turns."""
+    """Whether it is a point on the ground: computed with others of its kind at once, and its normal never turns."""
 
     grounded = False
     """Whether it touches the ground, and what it holds still are the first rows of its frame's motion."""

@@ -61,8 +61,8 @@ def warn_of_ignored_inequalities(solver: Solver, names: list[str], stacklevel: i
     """
     if solver.ignores_inequalities and names:
         warnings.warn(
-            f"{type(solver).__name__} ignores inequalities, so these tasks have no effect: {', '.join(names)}; "
-            "the certificate of each solution says what is violated",
+            f"{type(solver).__name__} ignores inequalities, so those of these tasks have no effect: "
+            f"{', '.join(names)}; the certificate of each solution says what is violated",
             WbcWarning,
             stacklevel=stacklevel,
         )

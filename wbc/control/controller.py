@@ -8,7 +8,7 @@ says what came of it.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from time import perf_counter
 
 import numpy as np
@@ -26,6 +26,7 @@ from wbc.control.solution import Solution
 from wbc.control.solving import BEYOND, CompiledSolving, LevelSolving, Outcome, Solving, UnsoundRowsError
 from wbc.control.stack import Stack
 from wbc.control.ticker import Ticker
+from wbc.control.watch import measured_forces
 from wbc.dynamics.base import Dynamics
 from wbc.errors import WbcError, number, show
 from wbc.solvers.base import Solver
@@ -96,22 +97,33 @@ class Controller:
         for _, solving, _ in self._laid.values():
             solving.forget()
 
-    def step(self, q: ArrayLike, v: ArrayLike, t: float | None = None) -> Solution:
+    def step(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        t: float | None = None,
+        *,
+        measured: Mapping[str, ArrayLike] | None = None,
+    ) -> Solution:
         """One tick. The same input twice gives the same output.
 
         Args:
             q: configuration, shape (nq,).
             v: velocity, shape (nv,).
             t: time, s; targets that move, ramps and fades are functions of it. None: a period after the last tick.
+            measured: forces on the robot at contacts, by their names, since the last tick, world axes, N: shape (3,),
+                or a wrench, shape (6,). `solution.health` compares them with what was commanded; torques do not depend
+                on them.
 
         Returns:
             The torques and all that is known about them.
 
         Raises:
-            WbcError: q, v or t is not what it should be. A hard state raises nothing.
+            WbcError: q, v, t or a measured force is not what it should be. A hard state raises nothing.
         """
         began = perf_counter()
         robot = self.robot
+        felt = None if measured is None else measured_forces(measured, self.stack.contacts)
         robot.update(q, v)
         tick = self._ticker.tick(t, self.period)
         equation = MotionEquation.of(robot, tick)
@@ -122,6 +134,7 @@ class Controller:
         outcome = self._solve(laid, tick, equation, parts, began)
         solved = perf_counter()
         solution = Solution(robot, tick, parts, outcome, command(robot, tick, outcome), self.stack)
+        solution._past = self._ticker.watch(tick, parts, outcome.yielding, felt)
         self._ticker.note(solution)
         ended = perf_counter()
         solution.time = Times(known - began, built - known, solved - built, ended - began)
@@ -132,6 +145,8 @@ class Controller:
         """For contacts that are closed together for the first time."""
         below = [LeastTorqueByInverseMass()] if self.solver.dynamically_consistent else []
         program = Program(self.stack, tick.layout, below)
+        if self.solver.ignores_inequalities and not self._laid:
+            warn_of_ignored_inequalities(self.solver, program.undeclared(self.robot, tick), stacklevel=4)
         levels = self.solver.plan_levels(program.levels)
         solving: Solving
         if levels is None:

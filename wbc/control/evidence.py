@@ -104,7 +104,7 @@ class Evidence(ABC):
         self.q, self.v = robot.q, robot.v
         self.status: Status = outcome.status
         self.iterations, self.interrupted, self.reason = outcome.iterations, outcome.interrupted, outcome.reason
-        self._yielding = outcome.yielding
+        self._yielding, self._guarded = outcome.yielding, outcome.guarded
         self.late = False
         self.time: Times  # told by the controller, when the tick is over
 
@@ -132,6 +132,10 @@ class Evidence(ABC):
             value = part.value(self._x, self._tick.layout)
             found.append((part, value, value - np.clip(value, part.lower, part.upper)))
         return found
+
+    def _names(self, part: Part) -> list[str]:
+        """What each row of a task is about."""
+        return part.entry.task.row_names(self._state(), self._tick)
 
     @cached_property
     def levels(self) -> tuple[LevelReport, ...]:
@@ -169,7 +173,7 @@ class Evidence(ABC):
             low = (value <= part.lower + 1e-7 * size) & (part.lower < part.upper)
             high = (value >= part.upper - 1e-7 * size) & (part.lower < part.upper)
             for row in np.flatnonzero(low | high):
-                names = part.entry.task.row_names(self._state(), self._tick)
+                names = self._names(part)
                 beyond = float(abs(residual[row]))
                 side: Literal["lower", "upper"] = "lower" if low[row] else "upper"
                 violation = beyond if beyond > 1e-6 * size[row] else 0.0
@@ -183,10 +187,14 @@ class Evidence(ABC):
         for _, row, share in self._yielding:
             for part in self._parts:
                 if row < len(part.lower):
-                    found.append((part.entry.name, part.entry.task.row_names(self._state(), self._tick)[row], share))
+                    found.append((part.entry.name, self._names(part)[row], share))
                     break
                 row -= len(part.lower)
         return tuple(found)
+
+    def _remarks(self) -> str:
+        """What else there is to say of the tick as a whole, each in a line of its own."""
+        return ""
 
     @property
     def violated(self) -> tuple[Active, ...]:
@@ -204,11 +212,8 @@ class Evidence(ABC):
             head = "relaxed: not every inequality could hold"
         if self.interrupted:
             head = "relaxed: the solver was stopped at its bound on steps or time; this is its best point so far"
-        robot, tick = self._state(), self._tick
-        outcomes = [
-            Result(part, value, residual, part.entry.task.row_names(robot, tick))
-            for part, value, residual in self._table
-        ]
+        head += self._remarks()
+        outcomes = [Result(part, value, residual, self._names(part)) for part, value, residual in self._table]
         for task, row, share in self.yielding:
             head += f"\nnear a singularity: {task} asks less of {row}, of which {share:.1%} is left"
         return explain(
@@ -219,5 +224,5 @@ class Evidence(ABC):
             ],
             outcomes,
             [f"{it.task}, {it.row}, by {it.violation:.3g} at its {it.side} bound" for it in self.violated],
-            Blame(self._free(robot), tick.layout, outcomes, self._ignored),
+            Blame(self._free(self._state()), self._tick.layout, outcomes, self._ignored),
         )

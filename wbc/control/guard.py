@@ -66,7 +66,8 @@ class Guard:
 
     def solve(self, equation: MotionEquation, parts: Sequence[Part], seconds: float) -> Outcome:
         """As `Solving.solve`, within the actuators' limits."""
-        return self._solving.solve(equation, (self._limits, *[self._below(part) for part in parts]), seconds)
+        outcome = self._solving.solve(equation, (self._limits, *[self._below(part) for part in parts]), seconds)
+        return outcome._replace(guarded=True)
 
     def clip(self, torque: Array) -> None:
         """Takes off, in place, what rounding has left beyond the limits."""

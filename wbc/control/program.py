@@ -169,11 +169,10 @@ class Program:
             if self._stack.schedule.presence(entry.name) > 0.0:
                 entry.task.check_rows(entry.task.rows(robot, tick), tick)
 
-    def undeclared(self, parts: Sequence[Part]) -> list[str]:
-        """Names of tasks that have inequalities now and did not say so."""
-        return [
-            part.entry.name for part in parts if not part.entry.task.bounds_only and (part.lower != part.upper).any()
-        ]
+    def undeclared(self, robot: Dynamics, tick: Tick) -> list[str]:
+        """Names of tasks that have inequalities in the robot's present state and did not say so."""
+        parts = self.parts_or_error(robot, tick)
+        return [part.entry.name for part in parts if not part.entry.task.bounds_only and part.counts()[1]]
 
 
 def row_counts(stack: Stack, robot: Dynamics, tick: Tick) -> dict[str, tuple[int, int]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Protocol, runtime_checkable
 
 from wbc.arrays import Array, ArrayLike
@@ -24,8 +25,18 @@ class TorqueController(Protocol):
     stack: Stack
     period: float
 
-    def step(self, q: ArrayLike, v: ArrayLike, t: float | None = None) -> Solution:
-        """One tick: a state in, torques and all that is known about them out."""
+    def step(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        t: float | None = None,
+        *,
+        measured: Mapping[str, ArrayLike] | None = None,
+    ) -> Solution:
+        """One tick: a state in, torques and all that is known about them out.
+
+        `measured` are contact forces: see `wbc.Controller.step`. A controller without a use for them may leave it out.
+        """
         ...
 
     def errors(self) -> dict[str, Array]:

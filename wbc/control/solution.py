@@ -11,23 +11,28 @@ from wbc.arrays import Array
 from wbc.control.certificate import Certificate, certify
 from wbc.control.equation_of_motion import MotionEquation
 from wbc.control.evidence import Active, Evidence, LevelReport, Times
+from wbc.control.health import Finding, Health
 from wbc.control.solving import Status
+from wbc.control.watch import NOTHING
 
 if TYPE_CHECKING:
     from wbc.dynamics.base import Dynamics
 
-__all__ = ["Active", "LevelReport", "Solution", "Status", "Times"]
+__all__ = ["Active", "Finding", "Health", "LevelReport", "Solution", "Status", "Times"]
 
 
 class Solution(Evidence):
     """The answer of a tick.
 
-    Torques, accelerations, forces and status are there at once; `levels`, `active`, `certificate` and `explain()` are
-    computed when they are asked for. A tick that failed has a fallback torque: gravity compensation and damping, within
-    limits. See `Evidence` for its attributes.
+    Torques, accelerations, forces and status are there at once; `levels`, `active`, `certificate`, `health` and
+    `explain()` are computed when they are asked for. A tick that failed has a fallback torque: gravity compensation and
+    damping, within limits. See `Evidence` for its attributes.
     """
 
     _failure = "failed: the torque is gravity compensation with damping, within the limits"
+
+    _past = NOTHING
+    """What the controller remembers of the ticks before; it tells."""
 
     @property
     def acceleration(self) -> Array:
@@ -66,6 +71,15 @@ class Solution(Evidence):
             found[contact.name] = float(contact.normals(twin).dot(f[where]))
         return found
 
+    def force_variables(self, contact: str) -> Array | None:
+        """What is solved for at a contact, world axes, shape (size,); None while it is open: see `forces` for forces.
+
+        Args:
+            contact: its name.
+        """
+        where = self._tick.force_of(contact)
+        return None if where is None else self._x[self._tick.force][where]
+
     def _physics(self) -> Array:
         """M v̇ + h − Sᵀ τ − Jᵀ f, shape (nv,)."""
         return self._equation().residual(self.acceleration, self._x[self._tick.force], self.torque)
@@ -83,6 +97,31 @@ class Solution(Evidence):
         given = (getattr(task, "sides", None) for task in self._stack if task.bounds_contacts)
         sides = next((count for count in given if isinstance(count, int)), 4)
         return certify(self._state(), self._tick, self._x, self._physics(), sides)
+
+    @cached_property
+    def health(self) -> Health:
+        """What a person should worry about though every inequality holds; true where there is nothing.
+
+        It is iterable: each finding has a `kind`, the `name` of a task, contact or actuator, a `value` with its `unit`,
+        and a `text`. What is looked for, and from where on, is told at `wbc.control.health.Kind`.
+        """
+        from wbc.control.examination import Examination  # few ticks are examined
+
+        return Examination(
+            self,
+            self._robot,
+            self._tick,
+            self._table,
+            self._past,
+            [(level, row) for level, row, _ in self._yielding],
+            self._guarded,
+            self._names,
+            lambda: self._equation().freedom(),
+        ).health()
+
+    def _remarks(self) -> str:
+        """See `Evidence`."""
+        return f"\n{self.health}"
 
     def __repr__(self) -> str:
         return f"<Solution {self.status}, torque {np.array2string(self.torque, precision=1, threshold=8)}>"

@@ -43,6 +43,7 @@ class Outcome(NamedTuple):
         reason: why it failed.
         yielding: the directions that levels are about to lose, and ask less of: level, row of all tasks' rows that has
             most of it, and how much of its size is left.
+        guarded: whether it was solved again within what the actuators give.
     """
 
     x: Array
@@ -52,6 +53,7 @@ class Outcome(NamedTuple):
     ignored: bool = False
     reason: Exception | None = None
     yielding: Sequence[tuple[int, int, float]] = ()
+    guarded: bool = False
 
 
 class UnsoundRowsError(Exception):

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import warnings
-from typing import Protocol
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Protocol
 
 from wbc.arrays import Array
 from wbc.control.checks import finite_time
 from wbc.control.equation_of_motion import EquationOfMotion
 from wbc.control.stack import Stack
+from wbc.control.watch import Past, Watch
 from wbc.dynamics.base import Dynamics
 from wbc.errors import WbcWarning
 from wbc.tasking.layout import Layout
 from wbc.tasking.tick import Tick
+
+if TYPE_CHECKING:
+    from wbc.control.program import Part
 
 STANDING_STILL = 100
 """After so many ticks in a row at one time a warning says that the time stands still."""
@@ -29,6 +34,10 @@ class Ended(Protocol):
     @property
     def normal_forces(self) -> dict[str, float]:
         """By contact, N."""
+        ...
+
+    def force_variables(self, contact: str) -> Array | None:
+        """Of a contact, shape (size,); None where it was open."""
         ...
 
 
@@ -57,6 +66,7 @@ class Ticker:
         self._began, self._still = False, 0
         self._last: Ended | None = None
         self._torque: Array | None = None
+        self._watch = Watch()
 
     @property
     def layout(self) -> Layout:
@@ -96,6 +106,30 @@ class Ticker:
     def note(self, ended: Ended | None) -> None:
         """Remembers what a tick came to."""
         self._last, self._began = ended, True
+
+    def watch(
+        self,
+        tick: Tick,
+        parts: Sequence[Part],
+        yielding: Sequence[tuple[int, int, float]],
+        measured: Mapping[str, Array] | None,
+    ) -> Past:
+        """What a solution may say of the time before it; call it before `note`.
+
+        Args:
+            tick: the moment.
+            parts: the rows of its tasks.
+            yielding: see `Outcome`.
+            measured: forces by contact, N; None: none were measured.
+        """
+        watch, robot = self._watch, self._robot
+        if watch.due(tick.time):
+            watch.look(robot, tick, parts)
+        if yielding or watch.past.weak:
+            watch.mark(tick.time, yielding)
+        if measured is not None or watch.past.empty:
+            watch.feel(robot, tick, self._last, measured)
+        return watch.past
 
     def _look(self, time: float) -> None:
         """Two ticks at one time have the same last torque: that of the last tick at another time."""

@@ -102,7 +102,10 @@ class DifferentialKinematics:
         known = perf_counter()
         program = self._programs.get(tick.layout)
         if program is None:
-            program = self._programs[tick.layout] = Program(self.stack, tick.layout)
+            program = Program(self.stack, tick.layout)
+            if self.solver.ignores_inequalities and not self._programs:
+                warn_of_ignored_inequalities(self.solver, program.undeclared(robot, tick))
+            self._programs[tick.layout] = program
         parts = program.parts_or_error(robot, tick)
         built = perf_counter()
         outcome = self._solve(program, tick, parts)

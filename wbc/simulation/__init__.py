@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from wbc.lazy import lazy
 from wbc.simulation.builtin import Simulator
-from wbc.simulation.log import Log, read_log
+from wbc.simulation.log import Log, Worry, read_log
 from wbc.simulation.loop import Push, run
 from wbc.simulation.plant import Plant
 from wbc.simulation.realism import Noise, Realism, Realistic, with_mass_error
@@ -27,6 +27,7 @@ __all__ = [
     "Runnable",
     "Scene",
     "Simulator",
+    "Worry",
     "make_plant",
     "read_log",
     "run",

@@ -3,22 +3,43 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, NamedTuple
 
 import numpy as np
 
-from wbc.arrays import Array
+from wbc.arrays import Array, IntArray, MaskArray
+from wbc.control.health import KINDS, Finding
 from wbc.errors import WbcError, show
 
-MAGIC = b"wbc log 2\n"
-"""How a log file begins. In version 1 there was no true state; it is read as well."""
+MAGIC = b"wbc log 3\n"
+"""How a log file begins. In version 1 there was no true state, in 2 no health; both are read as well."""
 
-_EARLIER = b"wbc log 1\n"
+_EARLIER = (b"wbc log 1\n", b"wbc log 2\n")
+
+_HEALTH = b"\nhealth: "
 
 STATUSES = ("optimal", "relaxed", "failed")
+
+
+class Worry(NamedTuple):
+    """A finding of `Solution.health` over a run.
+
+    Attributes:
+        kind: see `wbc.control.health.Kind`.
+        name: of the task, the contact or the actuator; empty where the file breaks off.
+        ticks: that had it.
+        first: the time of the first one, s.
+        text: what was said of it then.
+    """
+
+    kind: str
+    name: str
+    ticks: int
+    first: float
+    text: str
 
 
 @dataclass(eq=False)
@@ -44,6 +65,8 @@ class Log:
         true_q: configurations, as they were, shape (ticks, nq); those of `q` where the plant's sensors have no errors.
         true_v: velocities, as they were, shape (ticks, nv).
         errors: desired − measured by task, in the axes of its rows, shape (ticks, rows): see `Task.error`.
+        ill: whether a tick's health was not good, shape (ticks,); None where nobody looked.
+        worries: what was found, in the order of its first time.
     """
 
     robot: str
@@ -64,6 +87,8 @@ class Log:
     true_q: Array
     true_v: Array
     errors: dict[str, Array]
+    ill: MaskArray | None = None
+    worries: tuple[Worry, ...] = ()
 
     def __len__(self) -> int:
         return len(self.time)
@@ -83,7 +108,23 @@ class Log:
         margins = [f"{margin.min():.3g} {kind}" for margin, kind in kinds if margin.min() < np.inf]
         if margins:  # where there is nothing to be far from, as with velocities, there is none
             lines.append(f"least margins: {', '.join(margins)}")
+        if self.ill is not None:
+            lines.append(f"health: {self.health()}")
         return "\n".join(lines)
+
+    def health(self) -> str:
+        """In a line: how many ticks had something to worry about, what came first, and what else there was."""
+        if self.ill is None:
+            return "nobody looked"
+        if not self.ill.any():
+            return "good"
+        line = f"{int(self.ill.sum())} of {len(self)} ticks not good"
+        if not self.worries:
+            return line
+        first, *others = self.worries
+        line += f", from {first.first:.3g} s on: {first.text}"
+        kinds = dict.fromkeys(worry.kind for worry in others if worry.kind != first.kind)
+        return f"{line}; then {', '.join(kinds)}" if kinds else line
 
 
 @dataclass(eq=False)
@@ -95,8 +136,9 @@ class Recorder:
         contacts: names.
         feet: names.
         sizes: entries of q, v, τ, and levels.
-        true: whether a record ends with the true q and v.
+        true: whether a record has the true q and v.
         path: of the file, or None.
+        examined: whether a record has the health of its tick.
     """
 
     robot: str
@@ -105,6 +147,8 @@ class Recorder:
     sizes: tuple[int, int, int, int]
     true: bool = False
     path: Path | None = None
+    examined: bool = False
+    _worries: dict[tuple[str, str], Worry] = field(default_factory=dict)
     _rows: list[Array] = field(default_factory=list)
     _file: BinaryIO | None = None
     _flushed: float = -np.inf
@@ -124,28 +168,46 @@ class Recorder:
         if self._file is not None:
             names = {"robot": self.robot, "contacts": self.contacts, "feet": self.feet}
             header = {**names, "sizes": self.sizes, "true": self.true, "errors": errors}
+            if self.examined:
+                header["health"] = KINDS
             self._file.write(MAGIC + json.dumps(header).encode() + b"\n")
 
-    def add(self, row: Array, time: float, errors: Mapping[str, Array]) -> None:
+    def add(self, row: Array, time: float, errors: Mapping[str, Array], health: Iterable[Finding] = ()) -> None:
         """Takes one record; the file has all up to the last whole second.
 
         Args:
-            row: all but the errors.
+            row: all but health and errors.
             time: s.
             errors: by task, the same tasks each time.
+            health: of the tick, where it was examined.
         """
         if self._errors is None:
             for name, error in errors.items():
                 if not isinstance(error, np.ndarray) or error.ndim != 1:
                     raise WbcError(f"{name}: error() must give an array of one dimension, or None, not {show(error)}")
             self._begin({name: len(error) for name, error in errors.items()})
-        row = np.concatenate([row, *errors.values()])
+        row = np.concatenate([row, [self._note(time, health)] if self.examined else [], *errors.values()])
         self._rows.append(row)
         if self._file is not None:
             self._file.write(row.tobytes())
             if time - self._flushed >= 1.0:
                 self._file.flush()
                 self._flushed = time
+
+    def _note(self, time: float, health: Iterable[Finding]) -> float:
+        """Counts the findings of a tick; a number with a bit for each kind of them."""
+        kinds, seen = 0, set()
+        for finding in health:
+            kinds |= 1 << KINDS.index(finding.kind)
+            whose = finding.kind, finding.name
+            if whose in seen:
+                continue
+            seen.add(whose)
+            before = self._worries.get(whose)
+            self._worries[whose] = (
+                Worry(*whose, 1, time, finding.text) if before is None else before._replace(ticks=before.ticks + 1)
+            )
+        return float(kinds)
 
     def close(self, ended: str) -> Log:
         """Ends the file with a word on how the run ended, and gives the log."""
@@ -154,15 +216,28 @@ class Recorder:
         errors = self._errors or {}
         if self._file is not None:
             self._file.write(b"\nended: " + ended.encode())
+            if self.examined:
+                self._file.write(_HEALTH + json.dumps(list(self._worries.values())).encode())
             self._file.close()
-        width = _width(self.sizes, len(self.contacts), len(self.feet), self.true, errors)
+        kinds = KINDS if self.examined else None
+        width = _width(self.sizes, len(self.contacts), len(self.feet), self.true, kinds, errors)
         rows = np.array(self._rows).reshape(-1, width)
-        return _unpack(self.robot, self.contacts, self.feet, self.sizes, self.true, errors, rows, ended)
+        log = _unpack(self.robot, self.contacts, self.feet, self.sizes, self.true, kinds, errors, rows, ended)
+        log.worries = tuple(self._worries.values())
+        return log
 
 
-def _width(sizes: tuple[int, int, int, int], contacts: int, feet: int, true: bool, errors: Mapping[str, int]) -> int:
+def _width(
+    sizes: tuple[int, int, int, int],
+    contacts: int,
+    feet: int,
+    true: bool,
+    kinds: Sequence[str] | None,
+    errors: Mapping[str, int],
+) -> int:
     """Of a record, numbers."""
-    return sum(sizes) + 3 * (contacts + feet) + 5 + (sizes[0] + sizes[1] if true else 0) + sum(errors.values())
+    beside = (sizes[0] + sizes[1] if true else 0) + (kinds is not None)
+    return sum(sizes) + 3 * (contacts + feet) + 5 + beside + sum(errors.values())
 
 
 def _unpack(
@@ -171,13 +246,16 @@ def _unpack(
     feet: tuple[str, ...],
     sizes: tuple[int, int, int, int],
     true: bool,
+    kinds: Sequence[str] | None,
     errors: Mapping[str, int],
     rows: Array,
     ended: str,
 ) -> Log:
     nq, nv, na, levels = sizes
     lengths = [1, nq, nv, na, 3 * len(contacts), 3 * len(feet), levels, 1, 1, 1, 1, *([nq, nv] if true else [])]
+    lengths += [] if kinds is None else [1]
     parts = np.split(rows, np.cumsum([*lengths, *errors.values()])[:-1], axis=1)
+    found = None if kinds is None else parts[len(lengths) - 1][:, 0].astype(np.int64)
     return Log(
         robot,
         contacts,
@@ -197,7 +275,19 @@ def _unpack(
         parts[11] if true else parts[1].copy(),
         parts[12] if true else parts[2].copy(),
         dict(zip(errors, parts[len(lengths) :], strict=True)),
+        None if found is None else found != 0,
+        _by_kind(found, kinds or (), parts[0][:, 0]) if found is not None else (),
     )
+
+
+def _by_kind(found: IntArray, kinds: Sequence[str], time: Array) -> tuple[Worry, ...]:
+    """What can be said of a file that breaks off: the kinds of findings."""
+    worries = []
+    for bit, kind in enumerate(kinds):
+        at = np.flatnonzero(found & (1 << bit))
+        if len(at):
+            worries.append(Worry(kind, "", len(at), float(time[at[0]]), kind))
+    return tuple(sorted(worries, key=lambda worry: worry.first))
 
 
 def read_log(path: str | Path) -> Log:
@@ -210,10 +300,10 @@ def read_log(path: str | Path) -> Log:
         data = Path(path).read_bytes()
     except OSError as error:
         raise WbcError(f"can't read {show(str(path))}: {error.strerror}") from None
-    if not data.startswith((MAGIC, _EARLIER)):
+    if not data.startswith((MAGIC, *_EARLIER)):
         if data.startswith(MAGIC[:8]):
             version = show(data[8:20].split(b"\n")[0].decode(errors="replace"))
-            raise WbcError(f"{show(str(path))} is a log of version {version}, this is wbc for versions 1 and 2")
+            raise WbcError(f"{show(str(path))} is a log of version {version}, this is wbc for versions 1 to 3")
         raise WbcError(f"{show(str(path))} is no log of wbc: it does not begin with {MAGIC.decode().strip()!r}")
     line_end = data.find(b"\n", len(MAGIC))
     try:
@@ -223,16 +313,36 @@ def read_log(path: str | Path) -> Log:
         sizes, true = tuple(int(size) for size in header["sizes"]), bool(header.get("true", False))
         contacts, feet = tuple(map(str, header["contacts"])), tuple(map(str, header["feet"]))
         errors = {str(name): int(count) for name, count in header.get("errors", {}).items()}
+        kinds = header.get("health")
+        kinds = None if kinds is None else tuple(map(str, kinds))
         nq, nv, na, levels = sizes
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise WbcError(f"the log {show(str(path))} is damaged: its header can't be read ({error})") from None
     body, ended = data[line_end + 1 :], ""
     mark = body.rfind(b"\nended: ")
-    record = 8 * _width((nq, nv, na, levels), len(contacts), len(feet), true, errors)
+    record = 8 * _width((nq, nv, na, levels), len(contacts), len(feet), true, kinds, errors)
+    worries = None
     if mark >= 0 and mark % record == 0:
-        body, ended = body[:mark], body[mark + 8 :].decode(errors="replace")
+        body, tail = body[:mark], body[mark + 8 :]
+        if kinds is not None:
+            tail, _, told = tail.rpartition(_HEALTH)
+            worries = _worries(told, path)
+        ended = tail.decode(errors="replace")
     rows = np.frombuffer(body[: len(body) // record * record]).reshape(-1, record // 8).copy()
     status = 1 + nq + nv + na + 3 * (len(contacts) + len(feet)) + levels + 2
     if len(rows) and not np.isin(rows[:, status], range(len(STATUSES))).all():
         raise WbcError(f"the log {show(str(path))} is damaged: a record has no status")
-    return _unpack(str(header["robot"]), contacts, feet, (nq, nv, na, levels), true, errors, rows, ended)
+    log = _unpack(str(header["robot"]), contacts, feet, (nq, nv, na, levels), true, kinds, errors, rows, ended)
+    if worries is not None:
+        log.worries = worries
+    return log
+
+
+def _worries(told: bytes, path: str | Path) -> tuple[Worry, ...]:
+    """What the end of a file says of health."""
+    try:
+        return tuple(
+            Worry(str(k), str(n), int(count), float(t), str(text)) for k, n, count, t, text in json.loads(told)
+        )
+    except (ValueError, TypeError) as error:
+        raise WbcError(f"the log {show(str(path))} is damaged: its health can't be read ({error})") from None

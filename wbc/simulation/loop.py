@@ -5,6 +5,7 @@ from __future__ import annotations
 import time as clock
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from inspect import signature
 from pathlib import Path
 
 import numpy as np
@@ -102,8 +103,9 @@ def run(
     knows = type(plant).true_state is not Plant.true_state
     measured = plant.contact_forces
     recorder = Recorder(
-        robot.model.name, contacts, tuple(measured), sizes, knows, None if record is None else Path(record)
+        robot.model.name, contacts, tuple(measured), sizes, knows, None if record is None else Path(record), True
     )
+    step = _stepper(controller)
     ticks, started, ended = round(duration / period), plant.time, "finished"
     height = float(plant.true_state[0][2]) if robot.model.floating else 0.0
     controller.period = period  # limits of joints and of torque rates act in discrete time
@@ -120,12 +122,13 @@ def run(
                 if targets is not None:
                     targets(now, controller)
                 began = clock.perf_counter()
-                solution = controller.step(q, v, now)
+                solution = step(q, v, now, measured if tick else {})
                 taken = clock.perf_counter() - began
                 plant.apply(solution.torque)
                 _push(plant, pushes, now)
                 row = _row(now, q, v, solution, measured, contacts, taken)
-                recorder.add(np.concatenate([row, *true]) if knows else row, now, controller.errors())
+                row = np.concatenate([row, *true]) if knows else row
+                recorder.add(row, now, controller.errors(), solution.health)
                 measured = _advance(plant, steps)
                 if progress is not None:
                     progress((tick + 1) / ticks)
@@ -140,6 +143,20 @@ def run(
     finally:
         controller.period = own
     return recorder.close(ended)
+
+
+def _stepper(controller: TorqueController) -> Callable[[Array, Array, float, dict[str, Array]], Solution]:
+    """A step that tells a controller what was measured, where it wants to know: one of your own need not."""
+    if "measured" not in signature(controller.step).parameters:
+        return lambda q, v, t, measured: controller.step(q, v, t)
+    # a contact between two parts of the robot is no contact of a plant
+    sensed = [(contact.name, contact.frame) for contact in controller.stack.contacts if contact.on is None]
+
+    def step(q: Array, v: Array, t: float, measured: dict[str, Array]) -> Solution:
+        felt = {name: measured[frame] for name, frame in sensed if frame in measured}
+        return controller.step(q, v, t, measured=felt or None)
+
+    return step
 
 
 def _push(plant: Plant, pushes: tuple[Push, ...], now: float) -> None:

@@ -97,12 +97,6 @@ class Answer:
         root = 1.0 if self._weights is None else np.sqrt(self._weights)
         return {k: line * root for k, line in zip(levels, lines, strict=False)}
 
-    def holds(self, level: int) -> bool:
-        """Whether every row of the levels down to this one holds, within the solver's tolerance."""
-        stop = self._starts[level + 1]
-        allowed = 0.0 if self._allowed is None else self._allowed[:stop]
-        return not bool((np.abs(self.residual[:stop]) > allowed).any())
-
     @property
     def levels(self) -> tuple[LevelAnswer, ...]:
         """What became of each level, highest priority first."""

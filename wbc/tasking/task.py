@@ -88,7 +88,9 @@ class Task(ABC):
         return [f"row {row}" for row in range(len(self.rows(robot, tick)))]
 
     def error(self, robot: Dynamics, tick: Tick) -> Array | None:
-        """How far what it is about is from its target, desired − measured, in the axes of its rows, for logs.
+        """How far what it is about is from its target, desired − measured, in the axes of its rows.
+
+        Logs have it, and `Solution.health` says where it stays.
 
         Args:
             robot: updated.

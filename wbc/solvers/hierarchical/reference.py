@@ -14,7 +14,7 @@ import numpy as np
 
 from wbc.arrays import Array
 from wbc.solvers.answer import Sides
-from wbc.solvers.hierarchical.engine import Found, Request
+from wbc.solvers.hierarchical.engine import OPTIMAL, STOPPED, UNSOUND, Found, Request
 from wbc.solvers.hierarchical.guess import Guess
 from wbc.solvers.hierarchical.multipliers import is_accurate
 from wbc.solvers.hierarchical.rows import Rows
@@ -68,7 +68,7 @@ class Reference:
             value = whole.A.dot(x)
         levels, lines = ([], None) if multipliers is None else (multipliers.levels, multipliers.lines)
         yielding = [] if soft is None else soft.yielding()
-        status = 0 if outcome is Outcome.OPTIMAL else 2
+        status = OPTIMAL if outcome is Outcome.OPTIMAL else STOPPED
         return Found(status, x, value, working.side, working.ranks, working.steps, levels, lines, yielding)
 
     def _start_from(self, rows: Rows) -> Sides:
@@ -103,7 +103,7 @@ class Reference:
         self.forget()
         m, n = rows.A.shape
         side: Sides = np.zeros(m, dtype=np.int8)
-        return Found(3, np.zeros(n), np.zeros(m), side, [0] * (len(rows.starts) - 1), 0, [], None)
+        return Found(UNSOUND, np.zeros(n), np.zeros(m), side, [0] * (len(rows.starts) - 1), 0, [], None)
 
 
 def _softened(rows: Rows, request: Request) -> tuple[Rows, Soft | None]:

@@ -68,14 +68,13 @@ class Search:
         self._beyond: Array = np.zeros(len(working.side))
 
     def solve_set(self, start: int = 0) -> float:
-        """Take an inner step, and `look` at it."""
+        """Take an inner step, from the level `start` on.
+
+        Returns:
+            How far the worst row outside the set is violated at its solution; NaN where a number is not finite.
+        """
         working = self.working
         working.solve(start)
-        return self.look()
-
-    def look(self) -> float:
-        """How far the worst row outside the set is violated at its solution; NaN where a number is not finite."""
-        working = self.working
         if not working.length < np.inf:
             return np.nan
         beyond = np.maximum(working.value - working.high, working.low - working.value)
@@ -86,7 +85,7 @@ class Search:
         """Make the solution of the set the current point."""
         self.x, self.value = self.working.x, self.working.value
 
-    def run(self, limit: int, solved: bool = False) -> Outcome:
+    def run(self, limit: int) -> Outcome:
         """Search from the current set and x.
 
         A set that comes back means a cycle: from then on the search is careful. Where it comes back all the same, some
@@ -94,16 +93,13 @@ class Search:
 
         Args:
             limit: bound on inner steps.
-            solved: the set has been solved already.
         """
         working = self.working
         start, begun, careful, last = 0, False, False, -1
         seen: set[bytes] = set()
         before, left = b"", list[int]()
-        self._stuck[:] = False
         for step in range(limit):
-            worst = self.look() if solved else self.solve_set(start)
-            solved = False
+            worst = self.solve_set(start)
             if worst != worst:
                 return Outcome.UNSOUND
             if worst > 0.0:

@@ -1,0 +1,305 @@
+"""Finds what is wrong with a tick whose solution is known: see `wbc.control.health` for what is looked for, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from wbc.arrays import Array, MaskArray
+from wbc.control.health import Finding, Health
+from wbc.control.watch import LONG, Look, Past
+from wbc.model.names import actuator_names
+
+if TYPE_CHECKING:
+    from wbc.control.program import Part
+    from wbc.control.solution import Solution
+    from wbc.dynamics.base import Dynamics
+    from wbc.tasking.tick import Tick
+
+BEYOND = 1e-6
+"""An inequality is broken beyond this, in N and N m, or relative to the size of its value: as `Solution.violated`."""
+
+MISSED = 1.0
+"""An acceleration that is missed by more is felt, m/s² or rad/s²: see `wbc.control.health.Kind`."""
+
+LASTS, LEANS = 0.1, 0.1
+"""What is there for so many seconds lasts. For a contact on which less than this share of the robot's weight leans it
+is `LONG`."""
+
+PHYSICS = 1e-8
+"""The equation of motion holds to this share of its largest term: as `Certificate.holds`."""
+
+NEAR = 0.999
+"""Share of a limit that is the limit."""
+
+FAR_METRES, FAR_RADIANS = 0.02, 0.05
+"""Errors that are large. Of rows whose unit is not known the second one."""
+
+SHRINKS = 0.9
+"""An error of which more is left after a second does not shrink."""
+
+LOST = 1e-3
+"""Of a pull that is this share of itself nothing is left."""
+
+Told = Sequence[tuple["Part", Array, Array]]
+"""Each task's part, its A x, and its residual."""
+
+
+@dataclass(frozen=True, eq=False)
+class Examination:
+    """What is known of a tick.
+
+    Attributes:
+        solution: what came of it.
+        robot: for its model and limits; its state may have moved on.
+        tick: the moment.
+        told: of the solution.
+        past: what its controller remembers.
+        weak: level and row of what yields, in the order of `solution.yielding`.
+        guarded: whether it was solved again within the actuators' limits.
+        names: gives the names of a part's rows.
+        free: gives T, with x = x₀ + T z for all x that physics allows, shape (n, free).
+    """
+
+    solution: Solution
+    robot: Dynamics
+    tick: Tick
+    told: Told
+    past: Past
+    weak: Sequence[tuple[int, int]]
+    guarded: bool
+    names: Callable[[Part], Sequence[str]]
+    free: Callable[[], Array]
+
+    def health(self) -> Health:
+        """All findings."""
+        solution = self.solution
+        if solution.status == "failed":
+            why = "" if solution.reason is None else f": {solution.reason}"
+            return Health([Finding("failed", "solver", 1.0, "", f"failed, the torque is a fallback{why}")])
+        return Health(
+            [
+                *self._stopped(),
+                *self._broken(),
+                *self._against_nature(),
+                *self._moving_contacts(),
+                *self._empty_contacts(),
+                *self._spent_actuators(),
+                *self._out_of_reach(),
+                *self._singular(),
+            ]
+        )
+
+    def _stopped(self) -> list[Finding]:
+        """What kept the solver from its work."""
+        solution, found = self.solution, []
+        if solution.interrupted:
+            text = f"the solver was stopped after {solution.iterations} steps"
+            found.append(Finding("cut short", "solver", float(solution.iterations), "steps", text))
+        if solution.late:
+            ms = 1e3 * solution.time.total
+            text = f"the tick took {ms:.3g} ms, longer than its deadline"
+            found.append(Finding("late", "controller", ms, "ms", text))
+        if self.guarded:
+            text = "the stack asked for more torque than the actuators give"
+            found.append(Finding("torque guard", "actuators", 1.0, "", text))
+        return found
+
+    def _singular(self) -> list[Finding]:
+        """Directions that levels ask less of, where that lasts and is felt."""
+        found = []
+        for key, (task, row, share) in zip(self.weak, self.solution.yielding, strict=False):
+            if self.tick.time - self.past.weak.get(key, self.tick.time) < LASTS:
+                continue
+            index = next(index for index, (part, _, _) in enumerate(self.told) if part.entry.name == task)
+            part, _, residual = self.told[index]
+            at = list(self.names(part)).index(row)
+            missed, unit = float(abs(residual[at])), self._rate(row)
+            if part.acceleration is None or not missed > MISSED or self._yields_to_others(index, at):
+                continue
+            text = f"{task}: {row} is near a singularity, {share:.1%} of it is left, and misses {missed:.3g} {unit}"
+            found.append(Finding("singular", task, share, "", text.strip()))
+        return found
+
+    def _rate(self, row: str) -> str:
+        """The unit of a row on accelerations."""
+        joint = {"m": "m/s²", "rad": "rad/s²"}.get(self._joint_unit(row), "")
+        return _unit(row, "m/s²", "rad/s²") or joint
+
+    def _yields_to_others(self, index: int, row: int) -> bool:
+        """Whether a row yields because tasks of a higher priority take what it needs."""
+        part, known = self.told[index][0], self.past.looks[-1].meant if self.past.looks else {}
+        key = part.entry.name, row
+        if key not in known:
+            known[key] = self._meant(index, np.arange(len(part.lower)) == row)
+        return known[key]
+
+    def _broken(self) -> list[Finding]:
+        """Inequalities that do not hold: the worst row of each task."""
+        if self.solution.status == "optimal":
+            return []
+        found = []
+        for part, value, residual in self.told:
+            if part.equation:
+                continue
+            beyond = np.where(part.lower < part.upper, np.abs(residual), 0.0)
+            row = int(beyond.argmax())
+            if beyond[row] > BEYOND * (1.0 + abs(value[row])):
+                task, most = part.entry.task, float(beyond[row])
+                unit = "N" if task.bounds_contacts else "N m" if task.bounds_torques else ""
+                text = f"{part.entry.name} does not hold: {self.names(part)[row]} by {most:.3g} {unit}"
+                found.append(Finding("relaxed", part.entry.name, most, unit, text.strip()))
+        return found
+
+    def _against_nature(self) -> list[Finding]:
+        """Physics, and forces that nothing bounds."""
+        found, certificate = [], self.solution.certificate
+        off = certificate.equation_of_motion
+        if not off < PHYSICS:
+            text = f"the equation of motion is off by {off:.1e} of its largest term"
+            found.append(Finding("physics", "equation of motion", off, "", text))
+        outside = -certificate.cone_margin
+        if outside > BEYOND and not any(part.entry.task.bounds_contacts for part, _, _ in self.told):
+            where = certificate.worst_contact
+            text = f"the force at {where} is {outside:.3g} N outside its cone"
+            found.append(Finding("cone", where, outside, "N", text))
+        return found
+
+    def _moving_contacts(self) -> list[Finding]:
+        """Contacts that are not held still: the worst row of each."""
+        worst: dict[str, Finding] = {}
+        for part, _, residual in self.told:
+            if not part.entry.task.holds_contacts:
+                continue
+            size = np.abs(residual)
+            if not size.max(initial=0.0) > MISSED:
+                continue
+            names = self.names(part)
+            for row in np.flatnonzero(size > MISSED).tolist():
+                by, unit = float(size[row]), _unit(names[row], "m/s²", "rad/s²")
+                contact = names[row].partition(" of ")[2] or names[row]
+                if contact not in worst or worst[contact].value < by:
+                    text = f"{part.entry.name}: {names[row]} missed by {by:.3g} {unit}".strip()
+                    worst[contact] = Finding("contact motion", contact, by, unit, text)
+        return list(worst.values())
+
+    def _empty_contacts(self) -> list[Finding]:
+        """Contacts that carry nothing though commanded."""
+        found = []
+        for name, empty in self.past.empty.items():
+            lasted = self.tick.time - empty.since
+            if lasted >= (LASTS if empty.share >= LEANS else LONG):
+                text = f"{name} carries {max(empty.measured, 0.0):.3g} N of {empty.commanded:.3g} N for {lasted:.2g} s"
+                found.append(Finding("empty contact", name, empty.commanded, "N", text))
+        return found
+
+    def _spent_actuators(self) -> list[Finding]:
+        """Actuators at their limits, or at the share of them that a task leaves."""
+        tasks = [part.entry.task for part, _, _ in self.told]
+        share = min([1.0, *(float(getattr(task, "scale", 1.0)) for task in tasks if task.bounds_torques)])
+        limit, torque = share * self.robot.limits.effort, np.abs(self.solution.torque)
+        spent = np.flatnonzero((torque >= NEAR * limit) & (limit > 0.0) & np.isfinite(limit)).tolist()
+        if not spent:
+            return []
+        joints, names = self.robot.model.joints, actuator_names(self.robot.model)
+        units = ["N" if name in joints and joints[name].kind == "prismatic" else "N m" for name in names]
+        return [
+            Finding(
+                "torque limit",
+                names[joint],
+                float(torque[joint]),
+                units[joint],
+                f"{names[joint]} gives all of its {limit[joint]:.3g} {units[joint]}",
+            )
+            for joint in spent
+        ]
+
+    def _out_of_reach(self) -> list[Finding]:
+        """Tasks whose errors stay. They are looked for once a look."""
+        looks = self.past.looks
+        if not looks:
+            return []
+        newest = looks[-1]
+        if newest.stays is None:
+            first = next((look for look in reversed(looks) if look.time <= newest.time - LONG), None)
+            since = [] if first is None else [look for look in looks if look.time >= first.time]
+            newest.stays = self._staying(since) if since else []
+        present = {part.entry.name for part, _, _ in self.told}
+        return [finding for finding in newest.stays if finding.name in present]
+
+    def _staying(self, since: list[Look]) -> list[Finding]:
+        """The worst row of each task whose error stays large over some looks."""
+        found = []
+        for index, (part, _, _) in enumerate(self.told):
+            name = part.entry.name
+            seen = [look.errors.get(name) for look in since]
+            errors = np.array([error for error in seen if error is not None and error.shape == part.lower.shape])
+            if len(errors) < len(since) or np.abs(errors[-1]).max(initial=0.0) < FAR_METRES:
+                continue
+            names = self.names(part)
+            units = [_unit(row, "m", "rad") or self._joint_unit(row) for row in names]
+            far = np.array([FAR_METRES if unit == "m" else FAR_RADIANS for unit in units])
+            stays = (np.sign(errors) == np.sign(errors[-1])).all(axis=0) & (np.abs(errors).min(axis=0) >= far)
+            stays &= np.abs(errors[-1]) >= SHRINKS * np.abs(errors[0])
+            if not stays.any() or self._meant(index, stays):
+                continue
+            row = int(np.where(stays, np.abs(errors[-1]) / far, 0.0).argmax())
+            off, lasted = float(abs(errors[-1, row])), since[-1].time - since[0].time
+            text = f"{name}: {names[row]} is off its target by {off:.3g} {units[row]}, no less than {lasted:.1f} s ago"
+            found.append(Finding("out of reach", name, off, units[row], text))
+        return found
+
+    def _joint_unit(self, row: str) -> str:
+        joint = self.robot.model.joints.get(row)
+        return "" if joint is None else "m" if joint.kind == "prismatic" else "rad"
+
+    def _meant(self, index: int, rows: MaskArray) -> bool:
+        """Whether tasks of a higher priority, or of the same and more weight, want what a task does not.
+
+        Its pull, −Aᵀ W r in what physics and the contacts leave free, is then for the most part theirs. A direction
+        that physics and contacts leave nothing of is out of reach, whatever the other tasks want.
+
+        Args:
+            index: of the task.
+            rows: of it, that are far from the target, shape (rows,).
+        """
+        part, _, residual = self.told[index]
+        missed = np.where(rows, residual, 0.0)
+        if np.abs(missed).max() <= LOST * np.abs(part.lower[rows]).max():
+            return False  # it is to come about, and does not: something is in the way that the controller does not know
+        free = self.free()
+        mine = part.matrix(self.tick.layout) @ free
+        weighted = missed * (1.0 if part.weights is None else part.weights)
+        pull, gross = -mine.T @ weighted, np.linalg.norm(mine, axis=1) @ np.abs(weighted)
+        contacts, rivals = [np.zeros((0, len(pull)))], []
+        for other, _, _ in self.told:
+            equal = other.lower == other.upper
+            if other is part or not equal.any():
+                continue
+            above = other.entry.level < part.entry.level
+            beside = other.entry.level == part.entry.level and other.weight > part.weight
+            if other.entry.task.holds_contacts:
+                contacts.append(other.matrix(self.tick.layout)[equal] @ free)
+            elif above or beside:
+                rivals.append(other.matrix(self.tick.layout)[equal] @ free)
+        left = _without(pull, contacts)
+        if np.linalg.norm(left) <= LOST * gross:
+            return False
+        return bool(np.linalg.norm(_without(pull, contacts + rivals)) < 0.5 * np.linalg.norm(left))
+
+
+def _unit(row: str, linear: str, angular: str) -> str:
+    """Of a row that is called "z of base", "rx of base"; empty where it has another name."""
+    axis = row.partition(" of ")[0]
+    return linear if axis in ("x", "y", "z") else angular if axis in ("rx", "ry", "rz") else ""
+
+
+def _without(pull: Array, rows: list[Array]) -> Array:
+    """What of a direction is at right angles to rows."""
+    _, size, V = np.linalg.svd(np.vstack(rows), full_matrices=False)
+    V = V[size > 1e-9 * size.max(initial=0.0)]
+    rest: Array = pull - V.T @ (V @ pull)
+    return rest

@@ -1,0 +1,110 @@
+"""What a person should worry about though every inequality holds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Literal, NamedTuple, TypeAlias, get_args
+
+Kind: TypeAlias = Literal[
+    "failed",
+    "cut short",
+    "relaxed",
+    "physics",
+    "cone",
+    "torque guard",
+    "contact motion",
+    "empty contact",
+    "torque limit",
+    "out of reach",
+    "singular",
+    "late",
+]
+"""What a finding is about, the worst first.
+
+- "failed": there was no answer; the torque is a fallback.
+- "cut short": the solver was stopped at its bound on steps or time.
+- "relaxed": a task's inequality could not hold.
+- "physics": the equation of motion does not hold to 1e-8.
+- "cone": a force is outside its cone of friction by more than 1e-6 N, and no task bounds it.
+- "torque guard": the stack asked for more than the actuators give, and was solved again within that.
+- "contact motion": a closed contact is accelerated by more than 1 m/s² or 1 rad/s² against what holds it still. That
+  is a tenth of free fall: rounding and the trades of a weighted solver are below it, and a foot that keeps it up is
+  5 mm off in a tenth of a second.
+- "empty contact": less than a tenth of the commanded normal force was measured: for 0.1 s, longer than a foot bounces
+  or is late, where it is a tenth of the robot's weight or more; for 1 s, in which a tool may approach, where it is 2 %.
+- "torque limit": an actuator gives 99.9 % of what it, or `TorqueLimits`, has.
+- "out of reach": for a second a task was 20 mm or 0.05 rad or more from its target and came no nearer (by a tenth), and
+  it is not for tasks of a higher priority. Errors of a usual model and sensor are below that.
+- "singular": for 0.1 s a level asks less of a direction of which less than `HierarchicalQP.soften` is left, and misses
+  it by more than 1 m/s² or 1 rad/s², and not for tasks of a higher priority. In passing, or where little is asked, it
+  is not felt.
+- "late": the tick took longer than its deadline.
+"""
+
+KINDS: tuple[Kind, ...] = get_args(Kind)
+"""All kinds, the worst first."""
+
+SHOWN = 3
+"""Findings that a line tells of before it counts the rest."""
+
+
+class Finding(NamedTuple):
+    """One thing to worry about.
+
+    Attributes:
+        kind: see `Kind`.
+        name: of the task, the contact or the actuator.
+        value: how much: positive, in `unit`.
+        unit: of the value; empty for numbers without one, and for rows of which none is known.
+        text: all of it in a line.
+    """
+
+    kind: Kind
+    name: str
+    value: float
+    unit: str
+    text: str
+
+    def __str__(self) -> str:
+        return self.text
+
+
+class Health:
+    """Findings about a tick, the worst kind first; true where there are none. It does not change.
+
+    Args:
+        findings: in any order.
+    """
+
+    __slots__ = ("_findings",)
+
+    def __init__(self, findings: Sequence[Finding] = ()) -> None:
+        self._findings = tuple(sorted(findings, key=lambda finding: KINDS.index(finding.kind)))
+
+    @property
+    def good(self) -> bool:
+        """Whether there is nothing to worry about."""
+        return not self._findings
+
+    def __bool__(self) -> bool:
+        return self.good
+
+    def __len__(self) -> int:
+        return len(self._findings)
+
+    def __iter__(self) -> Iterator[Finding]:
+        return iter(self._findings)
+
+    def of(self, kind: Kind) -> tuple[Finding, ...]:
+        """The findings of a kind."""
+        return tuple(finding for finding in self._findings if finding.kind == kind)
+
+    def __str__(self) -> str:
+        if self.good:
+            return "health: good"
+        rest = len(self._findings) - SHOWN
+        more = f"; and {rest} more" if rest > 0 else ""
+        return f"health: {'; '.join(finding.text for finding in self._findings[:SHOWN])}{more}"
+
+    def __repr__(self) -> str:
+        return f"<Health: {', '.join(f'{it.kind} ({it.name})' for it in self._findings) or 'good'}>"

@@ -1,0 +1,189 @@
+"""What a controller remembers of the last second, so that a solution can say what has gone on for long."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from wbc.arrays import Array, numbers
+from wbc.errors import WbcError, show, unknown_name
+
+if TYPE_CHECKING:
+    from wbc.contacts import Contact
+    from wbc.control.health import Finding
+    from wbc.control.program import Part
+    from wbc.control.ticker import Ended
+    from wbc.dynamics.base import Dynamics
+    from wbc.tasking.tick import Tick
+
+EVERY = 0.25
+"""Errors of tasks are looked at once in so many seconds: four looks see a second, and cost an average tick nothing."""
+
+LONG = 1.0
+"""An error that stays for so long stays: slower than the slowest usual gains, 0.5 Hz, whose time constant is 0.3 s."""
+
+CARRIED = 0.1
+"""A contact that feels less than this share of what is commanded carries nothing."""
+
+COUNTS = 0.02
+"""A commanded normal force below this share of the robot's weight is too small to be missed."""
+
+
+@dataclass(eq=False)
+class Look:
+    """How far tasks were from their targets at one moment.
+
+    Attributes:
+        time: s.
+        errors: by task, desired − measured, as `Task.error`.
+        stays: what stays off its target, once somebody asked; None before.
+        meant: by task and row, whether tasks above it want that it yields; found out once a look.
+    """
+
+    time: float
+    errors: Mapping[str, Array]
+    stays: list[Finding] | None = None
+    meant: dict[tuple[str, int], bool] = field(default_factory=dict)
+
+
+class Empty(NamedTuple):
+    """A contact that carries nothing though it is commanded to.
+
+    Attributes:
+        since: when it was first seen, s.
+        commanded: the normal force of the tick before, N.
+        measured: the normal force that was felt, N.
+        share: of the robot's weight that is commanded.
+    """
+
+    since: float
+    commanded: float
+    measured: float
+    share: float
+
+
+class Past(NamedTuple):
+    """What is remembered at a tick. A solution keeps it.
+
+    Attributes:
+        looks: the last ones, the oldest first.
+        empty: the contacts that carry nothing, by name.
+        weak: since when levels yield, s: by level and row, as solvers count them.
+    """
+
+    looks: tuple[Look, ...]
+    empty: Mapping[str, Empty]
+    weak: Mapping[tuple[int, int], float]
+
+
+NOTHING = Past((), {}, {})
+"""What is remembered at the start."""
+
+
+class Watch:
+    """Remembers, from tick to tick, as little as is needed. Where time goes back, what was later is forgotten.
+
+    Attributes:
+        past: what is remembered now.
+    """
+
+    def __init__(self) -> None:
+        self.past = NOTHING
+        self._from = self._to = 0.0  # in between there is nothing to look at
+
+    def due(self, time: float) -> bool:
+        """Whether it is time for a look at the errors."""
+        return not self._from <= time < self._to
+
+    def look(self, robot: Dynamics, tick: Tick, parts: Sequence[Part]) -> None:
+        """Takes a look at the errors of the tasks that are in force.
+
+        Args:
+            robot: in the state of the tick.
+            tick: the moment.
+            parts: of the tick.
+        """
+        now = tick.time
+        errors = {}
+        for part in parts:
+            error = part.entry.task.error(robot, tick)
+            if isinstance(error, np.ndarray):
+                errors[part.entry.name] = error
+        kept = tuple(look for look in self.past.looks if now - LONG - 2.0 * EVERY <= look.time < now)
+        self.past = self.past._replace(looks=(*kept, Look(now, errors)))
+        self._from, self._to = now, now + EVERY
+
+    def mark(self, time: float, yielding: Sequence[tuple[int, int, float]]) -> None:
+        """Remembers since when levels yield.
+
+        Args:
+            time: of the tick, s.
+            yielding: see `Outcome`.
+        """
+        before = self.past.weak
+        weak = {(level, row): min(before.get((level, row), time), time) for level, row, _ in yielding}
+        self.past = self.past._replace(weak=weak)
+
+    def feel(self, robot: Dynamics, tick: Tick, last: Ended | None, measured: Mapping[str, Array] | None) -> None:
+        """Compares the normal forces that were felt with those that were commanded at the tick before.
+
+        The normals are those of now: in a tick they do not turn by what counts here.
+
+        Args:
+            robot: in the state of the tick.
+            tick: the closed contacts.
+            last: what the tick before came to.
+            measured: forces on the robot by contact, world axes, N; None: none were measured.
+        """
+        if measured is None:
+            if self.past.empty:
+                self.past = self.past._replace(empty={})
+            return
+        weight = robot.mass * (float(np.linalg.norm(robot.model.gravity)) or 9.81)
+        found = {}
+        for contact in tick.contacts:
+            force = measured.get(contact.name)
+            commanded = None if last is None or force is None else last.force_variables(contact.name)
+            if force is None or commanded is None:
+                continue
+            wanted = float(contact.normals(robot).dot(commanded))
+            if wanted < COUNTS * weight:
+                continue
+            normal = contact.normal if contact.carrier is None else contact.turn(robot).dot(contact.normal)
+            felt = float(normal.dot(force[:3]))
+            if felt < CARRIED * wanted:
+                before = self.past.empty.get(contact.name)
+                since = tick.time if before is None or before.since > tick.time else before.since
+                found[contact.name] = Empty(since, wanted, felt, wanted / weight)
+        self.past = self.past._replace(empty=found)
+
+
+def measured_forces(measured: object, contacts: tuple[Contact, ...]) -> dict[str, Array] | None:
+    """The forces that a user hands over, as arrays.
+
+    Args:
+        measured: by contact; None: there are none.
+        contacts: of the stack.
+
+    Raises:
+        WbcError: a name or a number is wrong.
+    """
+    if measured is None:
+        return None
+    if not isinstance(measured, Mapping):
+        raise WbcError(f"measured = {show(measured)} must be forces by the names of contacts, such as a dict")
+    names, found = [contact.name for contact in contacts], {}
+    for name, given in measured.items():
+        if name not in names:
+            raise unknown_name("contact", name, names)
+        force = numbers(given, f"the force measured at {name!r}, N,")
+        if force.shape not in ((3,), (6,)) or not np.isfinite(force).all():
+            raise WbcError(
+                f"the force measured at {name!r} must be finite numbers, N, shape (3,), or a wrench, shape (6,), not "
+                f"{show(given)}"
+            )
+        found[name] = force
+    return found
