@@ -51,25 +51,27 @@ static int read_springs(Passive *passive, PyObject *given, Py_ssize_t nq) {
 }
 
 int passive_read(Passive *passive, PyObject *given, Py_ssize_t nq, Py_ssize_t nv) {
-    PyObject *damping, *friction, *springs;
+    PyObject *damping, *friction, *speeds, *springs;
     memset(passive, 0, sizeof *passive);
     passive->nv = nv;
     if (given == Py_None) return 0;
     if (!PyTuple_Check(given)) {
-        PyErr_SetString(PyExc_TypeError, "passive forces must be a tuple (damping, friction, speed, springs)");
+        PyErr_SetString(PyExc_TypeError, "passive forces must be a tuple (damping, friction, speeds, springs)");
         return -1;
     }
-    if (!PyArg_ParseTuple(given, "OOdO!", &damping, &friction, &passive->speed, &PyTuple_Type, &springs)) return -1;
+    if (!PyArg_ParseTuple(given, "OOOO!", &damping, &friction, &speeds, &PyTuple_Type, &springs)) return -1;
     passive->damping = copy_array(damping, nv, "the damping");
     if (passive->damping == NULL) return -1;
     passive->friction = copy_array(friction, nv, "the friction");
     if (passive->friction == NULL) return -1;
+    if (view_take_vector(&passive->speed, speeds, "the speeds", nv, 0) < 0) return -1;
     return read_springs(passive, springs, nq);
 }
 
 void passive_free(Passive *passive) {
     PyMem_Free(passive->damping);
     PyMem_Free(passive->friction);
+    view_release(&passive->speed);
     PyMem_Free(passive->spring_q);
     PyMem_Free(passive->spring_v);
     PyMem_Free(passive->stiffness);
@@ -80,7 +82,7 @@ void passive_subtract(const Passive *passive, const double *q, const double *v, 
     if (passive->damping == NULL) return;
     for (Py_ssize_t i = 0; i < passive->nv; i++) h[i] += passive->damping[i] * v[i];
     for (Py_ssize_t i = 0; i < passive->nv; i++)
-        if (passive->friction[i] != 0.0) h[i] += passive->friction[i] * tanh(v[i] / passive->speed);
+        if (passive->friction[i] != 0.0) h[i] += passive->friction[i] * tanh(v[i] / view_at(&passive->speed, i, 0));
     for (Py_ssize_t k = 0; k < passive->springs; k++)
         h[passive->spring_v[k]] += passive->stiffness[k] * (q[passive->spring_q[k]] - passive->rest[k]);
 }
@@ -164,7 +166,7 @@ PyDoc_STRVAR(terms_doc,
              "owner: kept alive as long as this is.\n"
              "M: symmetric, shape (nv, nv); h: without passive forces, shape (nv,); com: shape (3,).\n"
              "A, A_rate: of the momentum and its time derivative, linear rows first, shape (6, nv).\n"
-             "passive: (damping, friction, speed, ((q index, v index, stiffness, rest), ...)), or None.");
+             "passive: (damping, friction, speeds, ((q index, v index, stiffness, rest), ...)), or None; speeds may change, the rest is copied.");
 
 static PyObject *terms_new(PyTypeObject *type, PyObject *arguments, PyObject *keywords) {
     PyObject *owner, *M, *h, *com, *A, *A_rate, *passive;

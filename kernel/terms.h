@@ -7,13 +7,13 @@
 typedef struct {
     Py_ssize_t nv;
     double *damping, *friction; /* by velocity, shape (nv,); NULL where there are no passive forces */
-    double speed;               /* over which friction turns from one direction to the other */
+    View speed;                 /* Python's, (nv,): over which friction turns from one direction to the other */
     Py_ssize_t springs;
     Py_ssize_t *spring_q, *spring_v;
     double *stiffness, *rest;
 } Passive;
 
-/* Reads (damping, friction, speed, ((q index, v index, stiffness, rest), ...)), or None where there are none. */
+/* Reads (damping, friction, speeds, ((q index, v index, stiffness, rest), ...)), or None where there are none. */
 int passive_read(Passive *passive, PyObject *given, Py_ssize_t nq, Py_ssize_t nv);
 
 void passive_free(Passive *passive);

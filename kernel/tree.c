@@ -398,7 +398,7 @@ PyDoc_STRVAR(tree_doc,
              "nodes: a tuple, without the world, which is node 0: of each the parent, the kind of its joint (0 revolute,\n"
              "1 prismatic, 2 translation, 3 spherical), rotation and position of the joint in the parent, the axis, where\n"
              "it stands in q and v, mass, centre of mass and the inertia about it.\n"
-             "armature: shape (nv,). gravity: shape (3,). passive: (damping, friction, speed, springs), or None.\n"
+             "armature: shape (nv,). gravity: shape (3,). passive: (damping, friction, speeds, springs), or None.\n"
              "motion: written by `update`: of each node, the world too, rotation, position, twist and its rate for\n"
              "v̇ = 0, about `origin`, shape (n, 24). screws: shape (nv, 6). origin: shape (3,).");
 

@@ -145,6 +145,8 @@ def test_shows_an_mjcf_file(tmp_path):
     assert "0-5" in out and "there are no actuators" in out
     _, err, code = run("robots", path, "--floating")
     assert code == 2 and "URDF" in err
+    wet = write(tmp_path, MJCF.replace("<worldbody>", '<option density="1"/><worldbody>'), "w.xml")
+    assert "forces that only the backend mujoco computes: fluid" in run("robots", wet)[0]
     broken = write(tmp_path, MJCF.replace("slide", "slope"), "n.xml")
     out, err, code = run("robots", broken)
     assert (out, code) == ("", 1) and err.count("\n") == 1 and err.count(broken) == 1 and "slope" in err

@@ -224,7 +224,7 @@ def test_outputs_of_another_size_are_refused() -> None:
     for method in (states.take, terms.read):
         with pytest.raises(TypeError):
             method()
-    passive = (np.zeros(2), np.zeros(2), 1e-2, ((2, 0, 1.0, 0.0),))
+    passive = (np.zeros(2), np.zeros(2), np.ones(2), ((2, 0, 1.0, 0.0),))
     with pytest.raises(IndexError):
         kernel.Terms(None, 2, 1.0, np.eye(2), np.zeros(2), np.zeros(3), np.zeros((6, 2)), np.zeros((6, 2)), passive)
 
@@ -261,8 +261,10 @@ def tree_of(**changes) -> object:
         {"nodes": [()]},
         {"armature": np.zeros(2)},
         {"gravity": np.zeros(2)},
-        {"passive": (np.zeros(1), np.zeros(2), 0.01, ())},
-        {"passive": (np.zeros(1), np.zeros(1), 0.01, (3,))},
+        {"passive": (np.zeros(1), np.zeros(2), np.ones(1), ())},
+        {"passive": (np.zeros(1), np.zeros(1), np.ones(2), ())},
+        {"passive": (np.zeros(1), np.zeros(1), 0.01, ())},
+        {"passive": (np.zeros(1), np.zeros(1), np.ones(1), (3,))},
         {"motion": np.zeros((1, 24))},
         {"motion": np.zeros((2, 24), order="F")},
         {"screws": np.zeros((6, 1))},

@@ -29,7 +29,7 @@ def states(rng):
 
 def passive(rng, nq, nv):
     springs = tuple((int(rng.integers(nq)), int(rng.integers(nv)), 1.0, 0.0) for _ in range(3)) if nq and nv else ()
-    return rng.standard_normal(nv), rng.standard_normal(nv), 0.01, springs
+    return rng.standard_normal(nv), rng.standard_normal(nv), np.full(nv, 0.01), springs
 
 
 def terms(rng, nq, nv):

@@ -181,15 +181,23 @@ def test_what_is_switched_off_is_off(flag):
     compare_with_mujoco(mujoco, m, wbc.load(m, "numpy"), 1)
 
 
+@pytest.mark.parametrize("backend", ["numpy", "pinocchio", "mujoco"])
+def test_inertias_that_rounding_makes_asymmetric_are_taken(backend):
+    """Thin capsules in odd directions: entries that cancel in R D Rᵀ leave nothing but their rounding."""
+    mujoco = pytest.importorskip("mujoco")
+    ends = ("0.2 0.2 0", "-0.2 0.2 0", "-0.34 0.01 -0.4", "0.1 0.3 -1e-7", "0 0 -0.3")
+    rods = "".join(
+        f'<body pos="0 0 {n}"><joint axis="0 1 0"/><geom type="capsule" fromto="0 0 0 {end}" size="0.008"/></body>'
+        for n, end in enumerate(ends)
+    )
+    m = mujoco.MjModel.from_xml_string(f"<mujoco><worldbody>{rods}</worldbody></mujoco>")
+    with pytest.warns(wbc.WbcWarning, match="no actuators"):
+        robot = wbc.load(m, backend)
+    compare_with_mujoco(mujoco, m, robot, 0)
+
+
 LEFT_OUT = {
     "no actuators": (simple(), ["no actuators", "actuated", "1 joints"]),
-    "spring of a ball": (
-        simple(
-            'type="ball" name="j" stiffness="1"',
-            MOTOR.format("").replace('joint="j"', 'body="b"').replace("motor", "adhesion ctrlrange='0 1'"),
-        ),
-        ["springs left out", "'j'"],
-    ),
     "asymmetric motor": (
         simple(more=MOTOR.format('forcelimited="true" forcerange="-1 3"')),
         ["stronger one way", "'m'"],
@@ -198,7 +206,6 @@ LEFT_OUT = {
         simple('type="ball" name="j"', MOTOR.format('gear="1 0 0"')),
         ["don't drive them all", "'j'"],
     ),
-    "fluid": (simple(more=MOTOR.format(""), option='<option density="1"/>'), ["left out", "fluid"]),
     "tendon": (
         simple(more='<tendon><fixed name="t"><joint joint="j" coef="1"/></fixed></tendon>' + MOTOR.format("")),
         ["left out", "1 tendons"],
@@ -221,6 +228,112 @@ def test_what_a_mujoco_model_has_beyond_rigid_bodies_is_a_warning(case):
     for word in words:
         assert word in messages
     assert all(warning in messages for warning in robot.model.warnings)
+
+
+BALL = (
+    "<actuator>" + "".join(f'<motor joint="j" gear="{axis}"/>' for axis in ("1 0 0", "0 1 0", "0 0 1")) + "</actuator>"
+)
+UNKNOWN_FORCES = {
+    "fluid": [
+        simple(more=MOTOR.format(""), option='<option density="1"/>'),
+        simple(more=MOTOR.format(""), option='<option viscosity="1"/>'),
+    ],
+    "springs": [
+        simple('type="ball" name="j" stiffness="1"', BALL),
+        simple('type="hinge" name="j" stiffness="1 2"', MOTOR.format("")),
+        simple('type="hinge" name="j" damping="1 2"', MOTOR.format("")),
+    ],
+    "tendons": [
+        simple(more=f'<tendon><fixed name="t" {what}><joint joint="j" coef="1"/></fixed></tendon>' + MOTOR.format(""))
+        for what in ('stiffness="3"', 'damping="2"', 'armature="1"')
+    ],
+}
+
+
+@pytest.mark.filterwarnings("ignore:.*left out of the rigid-body model. '1 tendons'")
+@pytest.mark.parametrize("word", UNKNOWN_FORCES)
+def test_forces_that_only_mujoco_computes_are_refused_elsewhere_or_left_out_by_name(word):
+    mujoco = pytest.importorskip("mujoco")
+    for text in UNKNOWN_FORCES[word]:
+        try:
+            m = mujoco.MjModel.from_xml_string(text)
+        except ValueError:  # an older version knows no nonlinear springs
+            continue
+        for backend in ("numpy", "pinocchio"):
+            with pytest.raises(wbc.WbcError, match=rf'"mujoco", or without them: ignore=\[\'{word}\'\]'):
+                wbc.load(m, backend)
+            assert wbc.load(m, backend, ignore=word).model.left_out == ()
+        robot = wbc.load(m)
+        assert robot.name == "mujoco" and robot.model.left_out == (word,)
+        compare_with_mujoco(mujoco, m, robot, 0)
+        with pytest.raises(wbc.WbcError, match=f"left out|leaves out: {word}"):
+            wbc.MujocoSimulator(robot)
+        with pytest.raises(wbc.WbcError, match="does not compute"):
+            wbc.simulation.Simulator(robot.model)
+        assert wbc.MujocoSimulator(m).model.na == robot.na
+    with pytest.raises(wbc.WbcError, match="no word for what to ignore 'fluids'; did you mean 'fluid'"):
+        wbc.load(m, ignore=["fluids"])
+
+
+@pytest.mark.parametrize("backend", ["numpy", "pinocchio", "mujoco"])
+@pytest.mark.parametrize("by_motors", ["false", "true"])
+def test_gravity_compensation_is_a_passive_force_on_every_backend(backend, by_motors):
+    """Also where MuJoCo lets the motors give it: it comes on top of the torques that are commanded."""
+    mujoco = pytest.importorskip("mujoco")
+    m = mujoco.MjModel.from_xml_string(
+        f"""<mujoco><worldbody><body name="base" pos="0 0 1" gravcomp="0.3"><freejoint/>
+        <inertial mass="2" pos="0.1 0 0.2" diaginertia="0.1 0.1 0.1"/>
+        <body name="arm" gravcomp="1.5"><joint name="j" axis="0 1 0" pos="0.1 0 0" actuatorgravcomp="{by_motors}"/>
+        <geom type="box" size="0.1 0.2 0.3" pos="0.2 0.1 0" mass="1"/>
+        <body pos="0.3 0 0" gravcomp="-0.5"><geom type="sphere" size="0.1" pos="0.3 0 0" mass="1"/></body>
+        </body></body></worldbody><actuator><motor joint="j"/></actuator></mujoco>"""
+    )
+    robot = wbc.load(m, backend)
+    d = mujoco_state(mujoco, m, 3)
+    robot.update(d.qpos, d.qvel)
+    M = np.zeros((m.nv, m.nv))
+    mujoco.mj_fullM(m, d, M)
+    close(robot.mass_matrix, M)
+    close(robot.passive_force, d.qfrc_gravcomp)
+    close(robot.bias, d.qfrc_bias - d.qfrc_gravcomp)
+    close(robot.forward_dynamics(d.qpos, d.qvel, [0.0]), d.qacc)
+    close(robot.inverse_dynamics(d.qpos, d.qvel, d.qacc), np.zeros(m.nv))
+    robot.update(d.qpos)
+    close(robot.gravity_force, robot.bias)
+    at_rest, vdot, energies = robot.bias.copy(), np.arange(1.0, 8.0), []
+    for sign in (1, -1):
+        robot.update(robot.integrate(d.qpos, sign * 1e-5 * vdot))
+        energies.append(robot.potential_energy)
+    assert np.isclose((energies[0] - energies[1]) / 2e-5, at_rest @ vdot, rtol=1e-6)
+    plant = wbc.MujocoSimulator(m)
+    plant.reset(d.qpos, d.qvel)
+    plant.apply([2.0])
+    plant.step()
+    close(plant.mj_data.qacc, robot.forward_dynamics(d.qpos, d.qvel, [2.0]))
+
+
+def test_a_compensated_robot_of_ours_is_simulated_as_such():
+    pytest.importorskip("mujoco")
+    post, arm = wbc.Body("post", 2.0), wbc.Body("arm", 1.0, [0.3, 0, 0], 0.01 * np.eye(3), compensation=0.8)
+    robot = wbc.load(
+        wbc.Model(
+            "m",
+            [post, arm],
+            [wbc.Joint("fix", "fixed", "world", "post"), wbc.Joint("j", "revolute", "post", "arm", axis=[0, 1, 0])],
+        ),
+        "numpy",
+    )
+    robot.update([0.0])
+    close(robot.gravity_force, [-0.2 * 0.3 * 9.81])
+    plant = wbc.MujocoSimulator(robot)
+    plant.step()
+    close(plant.mj_data.qacc, robot.forward_dynamics([0.0], [0.0], [0.0]))
+    hand = wbc.Body("hand", 1.0)
+    mixed = wbc.Model(
+        "m", [arm, hand], [wbc.Joint("j", "revolute", "world", "arm"), wbc.Joint("fix", "fixed", "arm", "hand")]
+    )
+    with pytest.raises(wbc.WbcError, match=r"move as one with 'arm' have different shares .* compensated, 0, 0\.8"):
+        wbc.MujocoSimulator(mixed)
 
 
 @pytest.mark.parametrize("backend", ["numpy", "pinocchio", "mujoco"])
@@ -266,13 +379,12 @@ def test_mujoco_backend_computes_what_a_tree_of_rigid_bodies_leaves_out(case):
         force = robot.mass_matrix @ vdot + robot.bias
         close(robot.inverse_dynamics(q, v, vdot), force)
         close(robot.forward_dynamics(q, v, force), vdot)
-    if case != "gravity compensation":  # which is a force without an energy in MuJoCo
-        moved = []
-        for sign in (1, -1):
-            robot.update(q + sign * 1e-5 * vdot)
-            moved.append(robot.potential_energy)
-        robot.update(q)
-        assert np.isclose((moved[0] - moved[1]) / 2e-5, robot.bias @ vdot, rtol=1e-6)
+    moved = []
+    for sign in (1, -1):
+        robot.update(q + sign * 1e-5 * vdot)
+        moved.append(robot.potential_energy)
+    robot.update(q)
+    assert np.isclose((moved[0] - moved[1]) / 2e-5, robot.bias @ vdot, rtol=1e-6)
 
 
 def test_names_that_are_made_up_never_clash():

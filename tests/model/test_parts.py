@@ -37,6 +37,18 @@ def test_what_is_wrong_is_named_where_it_is_made(make, message) -> None:
         make()
 
 
+def test_an_inertia_is_symmetric_within_rounding_and_kept_so() -> None:
+    """Cancelled entries of R D Rᵀ have rounding errors as large as themselves: the scale is the trace."""
+    inertia = np.diag([3.754e-06, 0.004487, 0.004488])
+    inertia[1, 2], inertia[2, 1] = 7.561e-23, -7.558e-23
+    kept = Body("b", 1.0, np.zeros(3), inertia).inertia
+    np.testing.assert_array_equal(kept, kept.T)
+    np.testing.assert_allclose(kept, inertia, atol=1e-22)
+    inertia[1, 2] = 1e-7
+    with pytest.raises(WbcError, match="is not symmetric"):
+        Body("b", 1.0, np.zeros(3), inertia)
+
+
 def test_what_is_handed_over_is_copied_and_kept() -> None:
     com, pose = np.zeros(3), np.eye(4)
     body, joint = Body("b", 1.0, com, np.eye(3)), Joint("j", "revolute", "world", "b", pose, [0, 0, 1])

@@ -19,7 +19,20 @@ from wbc import WbcError, kinematics, load
 from wbc.simulation import Log, MujocoSimulator, Noise, Push, Realism, Scene, Simulator, make_plant, read_log, run
 
 ARRAYS = (
-    *("time", "q", "v", "true_q", "true_v", "torque", "forces", "measured", "cost", "cone_margin", "torque_margin"),
+    *(
+        "time",
+        "q",
+        "v",
+        "true_q",
+        "true_v",
+        "torque",
+        "delivered",
+        "forces",
+        "measured",
+        "cost",
+        "cone_margin",
+        "torque_margin",
+    ),
     "tick_time",
 )
 
@@ -104,6 +117,7 @@ def test_a_log_of_version_1_is_read() -> None:
     assert len(log) == 2 and log.ended == "finished" and log.status == ["relaxed"] * 2
     assert log.forces[1].tolist() == [[4.0, 5.0, 6.0]] and log.cost[1].tolist() == [7.0]
     assert log.q[0] == log.true_q[0] == 1.0 and log.v[0] == log.true_v[0] == 2.0
+    assert np.isnan(log.delivered).all() and log.delivered.shape == (2, 1) and log.actuators == ()
 
 
 def test_an_error_on_the_way_keeps_what_was_recorded(tmp_path: Path) -> None:

@@ -101,8 +101,9 @@ def test_a_mjcf_with_motors_and_servos_gets_the_torques_it_was_given() -> None:
 @pytest.mark.parametrize(
     ("actuator", "message"),
     [
-        ('<muscle joint="j"/>', "dynamics of its own"),
-        ('<motor joint="j"/><motor joint="j"/>', "has 2 actuators"),
+        ('<muscle name="biceps" joint="j"/>', "'biceps' is neither a motor nor a servo"),
+        ('<damper name="brake" joint="j" kv="2" ctrlrange="0 1"/>', "'brake' is neither a motor nor a servo"),
+        ('<general joint="j" gainprm="0" biastype="affine" biasprm="0 -5 0"/>', "'actuator_0' has no gain"),
         ('<intvelocity name="drive" joint="j" kp="1" actrange="-1 1"/>', "'drive' has dynamics of its own"),
     ],
 )
@@ -111,8 +112,12 @@ def test_actuators_that_can_not_be_mapped_are_refused_by_name(actuator: str, mes
         f"""<mujoco><worldbody><body><joint name="j" range="-1 1" limited="true"/><geom size="0.1"/></body></worldbody>
         <actuator>{actuator}</actuator></mujoco>"""
     )
-    with pytest.raises(WbcError, match=message):
-        MujocoSimulator(m)
+    for make in (MujocoSimulator, wbc.load):
+        with pytest.raises(WbcError, match=message):
+            make(m)
+    assert MujocoSimulator(m, ignore=["actuators"]).model.na == 0
+    with pytest.warns(wbc.WbcWarning, match="drive no joint, not used"):
+        assert wbc.load(m, ignore="actuators").na == 0
 
 
 def test_pushes_act_at_the_frame() -> None:
@@ -178,7 +183,8 @@ def test_two_pushes_on_one_body_add_up() -> None:
 
 
 def test_the_period_must_be_a_multiple_of_the_timestep() -> None:
-    controller, _ = standing("quadruped")
+    standing_one, _ = standing("quadruped")
+    controller = wbc.Controller(standing_one.robot, standing_one.stack, period=1e-3)
     plant = MujocoSimulator(controller.robot, timestep=4e-4)
     with pytest.raises(WbcError, match=r"period, 0\.001 s, must be a multiple of the plant's timestep, 0\.0004 s"):
         run(controller, plant, 0.1)
@@ -191,6 +197,18 @@ def test_the_period_must_be_a_multiple_of_the_timestep() -> None:
     for duration in (0.0, -1.0, np.nan, np.inf):
         with pytest.raises(WbcError, match="duration"):
             run(controller, plant, duration, period=2e-3)
+
+
+@pytest.mark.parametrize(("timestep", "period"), [(2e-3, 2e-3), (4e-4, 8e-4), (5e-3, 5e-3), (1e-3, 1e-3), (1e-4, 1e-3)])
+def test_a_period_that_nobody_gave_is_that_of_the_plant(timestep: float, period: float) -> None:
+    controller, _ = standing("quadruped")
+    plant = MujocoSimulator(controller.robot, timestep=timestep)
+    seen = []
+    log = run(controller, plant, 5 * period, until=lambda now, solution: seen.append(controller.period) or False)
+    assert np.allclose(seen, period, rtol=1e-12, atol=0)
+    assert np.allclose(np.diff(log.time), period) and controller.period == 1e-3
+    posture = wbc.classical.JointPD(controller.robot)
+    assert np.allclose(np.diff(run(posture, plant, 3 * period).time), period)
 
 
 def test_a_fall_and_an_interruption_end_the_run_with_the_log() -> None:

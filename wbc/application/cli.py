@@ -134,8 +134,9 @@ def _load(robot: str, floating: bool | None, strict: bool) -> tuple[Model, list[
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("ignore")
         warnings.simplefilter("always", WbcWarning)
-        model = wbc.load(robot, backend="numpy", floating=floating, strict=strict).model
-    return model, [str(warning.message) for warning in caught]
+        model = wbc.load(robot, floating=floating, strict=strict).model
+    only = [f"forces that only the backend mujoco computes: {', '.join(model.left_out)}"] if model.left_out else []
+    return model, [*(str(warning.message) for warning in caught), *only]
 
 
 def _reason(robot: str) -> str:

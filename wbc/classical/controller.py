@@ -16,6 +16,7 @@ from wbc.control.certificate import contact_margins
 from wbc.control.checks import check_tasks, usable_solver
 from wbc.control.evidence import Times
 from wbc.control.fallback import command
+from wbc.control.period import Periodic
 from wbc.control.program import Program
 from wbc.control.solution import Solution
 from wbc.control.solving import Outcome
@@ -23,7 +24,7 @@ from wbc.control.stack import Stack
 from wbc.control.ticker import Ticker
 from wbc.control.watch import measured_forces
 from wbc.dynamics.base import Dynamics
-from wbc.errors import WbcError, WbcWarning, number, show
+from wbc.errors import WbcError, WbcWarning, show
 from wbc.solvers import Solver
 from wbc.tasking.layout import Layout
 from wbc.tasking.tick import Tick
@@ -60,7 +61,7 @@ class ClassicalSolution(Solution):
         return "\n".join([head + self._remarks(), *table])
 
 
-class ClassicalController(ABC):
+class ClassicalController(Periodic, ABC):
     """A controller whose torques come from a law, a formula, and not from a stack of tasks.
 
     It has the interface of `wbc.Controller`, so it runs where one does. One of your own is a class with a `law`.
@@ -71,10 +72,11 @@ class ClassicalController(ABC):
         judged_by: a stack whose tasks are evaluated at what the law does, and whose contacts are taken; it changes
             nothing of what the law does. It may be that of another controller. None: no tasks.
         solver: of the least-squares problems inside the law, where it has any; as for `wbc.Controller`.
-        period: between ticks, s.
+        period: between ticks, s; None: as for `wbc.Controller`.
 
     Attributes:
         robot: its own copy, in the state of the last tick.
+        chooses_period: whether it was given none, and `wbc.run` may choose one.
         stack: what judges it: no tasks, where none was given.
     """
 
@@ -85,7 +87,7 @@ class ClassicalController(ABC):
         *,
         judged_by: Stack | None = None,
         solver: str | Solver = "nullspace",
-        period: float = 1e-3,
+        period: float | None = None,
     ) -> None:
         given = as_contacts(contacts)
         if judged_by is not None and given:
@@ -94,7 +96,7 @@ class ClassicalController(ABC):
             raise WbcError(f"a controller needs a robot of wbc.load, not {show(robot)}")
         self.robot = robot.copy()
         self.stack: Stack = _NoTasks([], given) if judged_by is None else judged_by
-        self.period = number(period, "the control period, s,", high=1e3, above=True)
+        self._set_up(period, friction=True)
         self.solver = usable_solver(solver)
         check_tasks(self.robot, self.stack)
         self._ticker = Ticker(self.robot, self.stack)

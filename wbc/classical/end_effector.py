@@ -80,7 +80,7 @@ class TaskSpaceControl(ClassicalController):
         *,
         contacts: Contact | Iterable[Contact] = (),
         judged_by: Stack | None = None,
-        period: float = 1e-3,
+        period: float | None = None,
     ) -> None:
         super().__init__(robot, contacts, judged_by=judged_by, period=period)
         self._need_all_actuators()
@@ -143,7 +143,7 @@ class HybridControl(TaskSpaceControl):
         *,
         contact: Contact | None = None,
         judged_by: Stack | None = None,
-        period: float = 1e-3,
+        period: float | None = None,
     ) -> None:
         contacts = () if contact is None else (contact,)
         super().__init__(robot, motion, posture, contacts=contacts, judged_by=judged_by, period=period)

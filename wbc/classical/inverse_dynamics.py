@@ -47,7 +47,7 @@ class InverseDynamics(ClassicalController):
         free_torque: ArrayLike | Callable[[float], ArrayLike] | None = None,
         judged_by: Stack | None = None,
         solver: str | Any = "nullspace",  # noqa: ANN401  anything with a solve(levels)
-        period: float = 1e-3,
+        period: float | None = None,
     ) -> None:
         super().__init__(robot, contacts, judged_by=judged_by, solver=solver, period=period)
         self.motions = motion_levels(motions)

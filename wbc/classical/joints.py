@@ -41,7 +41,7 @@ class _JointLaw(Targeted, ClassicalController):
         *,
         contacts: Contact | Iterable[Contact] = (),
         judged_by: Stack | None = None,
-        period: float = 1e-3,
+        period: float | None = None,
     ) -> None:
         super().__init__(robot, contacts, judged_by=judged_by, period=period)
         name, na = type(self).__name__, self.robot.na
@@ -101,7 +101,7 @@ class JointPD(_JointLaw):
         gravity: bool = True,
         contacts: Contact | Iterable[Contact] = (),
         judged_by: Stack | None = None,
-        period: float = 1e-3,
+        period: float | None = None,
     ) -> None:
         super().__init__(robot, target, gains, contacts=contacts, judged_by=judged_by, period=period)
         self.gravity = gravity
@@ -137,7 +137,7 @@ class ComputedTorque(_JointLaw):
         *,
         contacts: Contact | Iterable[Contact] = (),
         judged_by: Stack | None = None,
-        period: float = 1e-3,
+        period: float | None = None,
     ) -> None:
         super().__init__(robot, target, gains, contacts=contacts, judged_by=judged_by, period=period)
         self._need_all_actuators()

@@ -123,7 +123,7 @@ class VirtualModelControl(ClassicalController):
         *,
         distribution: str | Any = "least-squares",  # noqa: ANN401  anything with a solve(levels)
         judged_by: Stack | None = None,
-        period: float = 1e-3,
+        period: float | None = None,
     ) -> None:
         squares = isinstance(distribution, str) and distribution == "least-squares"
         solver = "nullspace" if squares else distribution

@@ -21,6 +21,7 @@ from wbc.control.evidence import Times
 from wbc.control.fallback import command
 from wbc.control.guard import Guard
 from wbc.control.metric import LeastTorqueByInverseMass
+from wbc.control.period import Periodic
 from wbc.control.program import Part, Program, row_counts
 from wbc.control.solution import Solution
 from wbc.control.solving import BEYOND, CompiledSolving, LevelSolving, Outcome, Solving, UnsoundRowsError
@@ -37,7 +38,7 @@ RESERVE = 2e-4
 """What comes after a solver in a tick takes no more than this, s: a deadline leaves it."""
 
 
-class Controller:
+class Controller(Periodic):
     """Computes joint torques that make a robot do what a stack says.
 
     Args:
@@ -45,15 +46,19 @@ class Controller:
         stack: what to do. It may be changed while the controller runs: weights, targets, contacts.
         solver: how conflicts are resolved: "hierarchical-qp", "sequential-qp", "nullspace", "weighted-qp",
             "operational-space", or a `wbc.solvers.Solver`.
-        period: between ticks, s; tasks with a discrete-time limit (joint limits, torque rates) need it.
+        period: between ticks, s; tasks with a discrete-time limit (joint limits, torque rates) need it. None: a
+            millisecond, or in `wbc.run` the multiple of the plant's timestep that is nearest to it.
         deadline: s that a tick may take; the solver stops in time and returns its best point so far, and a tick that is
             late all the same says so. None: no bound.
+        friction: whether the Coulomb friction of the joints is compensated, as far as their inertia and the period
+            allow (see `Periodic`).
 
     Attributes:
         robot: its own copy, in the state of the last tick.
         stack: what it was given.
         solver: the solver object.
         period: between ticks, s.
+        chooses_period: whether it was given none, and `wbc.run` may choose one.
         deadline: s, or None.
     """
 
@@ -63,8 +68,9 @@ class Controller:
         stack: Stack,
         solver: str | Solver = "hierarchical-qp",
         *,
-        period: float = 1e-3,
+        period: float | None = None,
         deadline: float | None = None,
+        friction: bool = True,
     ) -> None:
         if not isinstance(robot, Dynamics):
             raise WbcError(f"a controller needs a robot of wbc.load, not {show(robot)}")
@@ -78,7 +84,7 @@ class Controller:
                 "accelerations and forces"
             )
         self.robot, self.stack = robot.copy(), stack
-        self.period = number(period, "the control period, s,", high=1e3, above=True)
+        self._set_up(period, friction)
         self.deadline = None if deadline is None else number(deadline, "the deadline, s,", above=True)
         self.solver = usable_solver(solver)
         check_tasks(self.robot, stack)

@@ -14,8 +14,9 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from wbc.arrays import Array, ArrayLike
+from wbc.dynamics.compensation import Compensation
 from wbc.dynamics.passive import PassiveForces
-from wbc.errors import WbcError
+from wbc.errors import WbcError, show
 from wbc.model.model import Model
 from wbc.model.space import ConfigurationSpace
 from wbc.model.tree import Tree
@@ -104,6 +105,7 @@ class Backend(ABC):
     Args:
         model: the robot.
         tree: the model's tree, where it was made already.
+        complete: whether the backend has the forces that the model leaves out.
 
     Attributes:
         model: the robot as plain data; shared between copies.
@@ -113,7 +115,13 @@ class Backend(ABC):
     name = ""
     """What the backend is called in `wbc.load`."""
 
-    def __init__(self, model: Model, tree: Tree | None = None) -> None:
+    def __init__(self, model: Model, tree: Tree | None = None, complete: bool = False) -> None:
+        if model.left_out and not complete:
+            raise WbcError(
+                f"{model.name!r} has forces that the backend {show(self.name)} does not compute: "
+                f'{", ".join(model.left_out)}; load it with backend="mujoco", or without them: '
+                f"ignore={list(model.left_out)}"
+            )
         self.model = model
         self.nq, self.nv, self.na = model.nq, model.nv, model.na
         self._tree = Tree(model) if tree is None else tree
@@ -122,6 +130,7 @@ class Backend(ABC):
         self._places: dict[str, Place] = {}
         self._sets: dict[tuple[str, ...], FrameSet] = {}
         self._passive = PassiveForces(model)
+        self._compensation = Compensation.of(model, self._tree)
         self._q = self._space.neutral()
         self._v = np.zeros(self.nv)
         self._known: dict[str, Array] = {}
@@ -196,9 +205,11 @@ class Backend(ABC):
         nv = self.nv
         block = np.empty(nv * (nv + 4) + 6)
         terms.read(self._q, self._v, block)
-        block.setflags(write=False)
         i = nv * nv
         j = i + nv
+        if self._compensation is not None:
+            block[i:j] -= self._compensation.force(self)
+        block.setflags(write=False)
         k = j + 3 * nv
         return {
             "mass_matrix": block[:i].reshape(nv, nv),
@@ -213,12 +224,22 @@ class Backend(ABC):
         return self._nonlinear() - self._get("passive_force", lambda: self._passive_force(self._q, self._v))
 
     def _passive_force(self, q: Array, v: Array) -> Array:
-        """Forces of the joints by themselves in a state: the present one, or that of the last `_inverse_dynamics`."""
-        return self._passive.force(q, v)
+        """Passive forces in a state: the present one, or that of the last `_inverse_dynamics`."""
+        force = self._passive.force(q, v)
+        return force if self._compensation is None else force + self._compensation.force(self)
 
     def _spring_energy(self) -> float:
         """What is stored in springs in the present state, J."""
         return self._passive.energy(self._q)
+
+    @abstractmethod
+    def _points(self, places: list[Place]) -> tuple[Array, Array, Array]:
+        """Position, Jacobian and bias of the origins of frames, shapes (3 n,), (3 n, nv) and (3 n,)."""
+
+    def _frame_set(self, nodes: list[int], poses: list[Array]) -> FrameSet:
+        """Frames without names, in the nodes that carry them; the robot must have been updated."""
+        places = [self._place(node, pose) for node, pose in zip(nodes, poses, strict=True)]
+        return FrameSet(tuple(map(str, range(len(places)))), places, self._reader(places), self.nv)
 
     # --- state -----------------------------------------------------------------------------------------------------
 

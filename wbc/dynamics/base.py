@@ -267,16 +267,23 @@ class Dynamics(Backend):
 
     @property
     def gravity_force(self) -> Array:
-        """What h is at rest without springs: the generalized force that holds the robot up; shape (nv,)."""
+        """What h is at rest without springs: the generalized force that holds the robot up; shape (nv,).
+
+        Weight that something outside carries (`Body.compensation`) is not in it.
+        """
+        return self._get("gravity_force", self._gravity_force)
+
+    def _gravity_force(self) -> Array:
         if not self.mass:
-            return self._get("gravity_force", lambda: np.zeros(self.nv))
-        return self._get("gravity_force", lambda: -self.momentum_matrix[:3].T @ self.model.gravity)
+            return np.zeros(self.nv)
+        weight: Array = -self.momentum_matrix[:3].T @ self.model.gravity
+        return weight if self._compensation is None else weight - self._compensation.force(self)
 
     @property
     def passive_force(self) -> Array:
-        """Forces of dampers, Coulomb friction and springs in the joints, on the robot; shape (nv,).
+        """Forces of dampers, Coulomb friction and springs in the joints, and of counterweights; shape (nv,).
 
-        On the MuJoCo backend, those of a `mujoco.MjModel`'s tendons, fluids and gravity compensation too.
+        On the MuJoCo backend, those of a `mujoco.MjModel`'s tendons and fluids too.
         """
         return self._get("passive_force", lambda: self._passive_force(self._q, self._v))
 
@@ -327,8 +334,10 @@ class Dynamics(Backend):
 
     @property
     def potential_energy(self) -> float:
-        """Of gravity, zero at the world's origin, and of the springs in the joints, J."""
+        """Of gravity and counterweights, zero at the world's origin, and of the springs in the joints, J."""
         weight = -self.mass * float(self.com @ self.model.gravity) if self.mass else 0.0
+        if self._compensation is not None:
+            weight += self._compensation.energy(self)
         return weight + self._spring_energy()
 
     def generalized_force(self, frame: str, force: ArrayLike, point: ArrayLike | None = None) -> Array:
@@ -364,6 +373,8 @@ class Dynamics(Backend):
         q, v = self._space.configuration(q), self._space.velocity(v)
         scratch = self._scratch()
         force = scratch._inverse_dynamics(q, v, self._space.velocity(vdot, "vdot"))
+        if self._compensation is not None:
+            scratch.update(q, v)  # the forces depend on where the bodies are
         return force - scratch._passive_force(q, v)
 
     def forward_dynamics(
@@ -408,7 +419,26 @@ class Dynamics(Backend):
             self._spare = self._fork()
         spare: Dynamics = self._spare
         spare._added = self._added
+        spare.friction_speed = self.friction_speed
         return spare
+
+    @property
+    def friction_speed(self) -> Array:
+        """Speed over which the Coulomb friction in h turns from one direction to the other, rad/s or m/s, shape (nv,).
+
+        It is a hundredth, or what it is set to: a number or one for each velocity; inf leaves friction out. It holds
+        for this robot, and for its copies from then on.
+        """
+        return self._passive.speed.copy()
+
+    @friction_speed.setter
+    def friction_speed(self, speed: ArrayLike) -> None:
+        given = numbers(speed, "friction_speed")
+        if given.shape not in ((), (self.nv,)) or not (given > 0).all():
+            raise WbcError(f"friction_speed must be a positive number, or {self.nv} of them, not {show(speed)}")
+        self._passive.speed[:] = given
+        self._known.pop("bias", None)
+        self._known.pop("passive_force", None)
 
     # --- the configuration manifold --------------------------------------------------------------------------------
 
@@ -454,6 +484,7 @@ class Dynamics(Backend):
         """An independent robot in the same state, with the same added frames; the model is shared."""
         twin: Dynamics = self._fork()
         twin._added = dict(self._added)
+        twin.friction_speed = self.friction_speed
         if self.updates:
             twin.update(self._q, self._v)
             twin.updates = self.updates  # what was computed from this state, and copied along, is of this state still

@@ -17,6 +17,9 @@ Backend = Literal["auto", "numpy", "pinocchio", "mujoco"]
 BACKENDS: tuple[str, ...] = ("auto", "numpy", "pinocchio", "mujoco")
 """What `load` takes as its backend."""
 
+IGNORABLE = ("fluid", "springs", "tendons", "flexible bodies", "plugins", "filters", "actuators")
+"""What `load` can be told to ignore."""
+
 
 def load(
     what: Any,  # noqa: ANN401  foreign models have no types to import without importing them
@@ -25,25 +28,34 @@ def load(
     *,
     passive: Iterable[str] = (),
     strict: bool = True,
+    ignore: Iterable[str] = (),
 ) -> Dynamics:
     """A robot, ready for `update(q, v)`.
 
     Args:
         what: the name of a packaged robot, the path of a URDF or MJCF file, a `Model`, a `mujoco.MjModel`, or a
             `pinocchio.Model`.
-        backend: "numpy", "pinocchio", "mujoco", or "auto": Pinocchio where it is installed, numpy otherwise.
+        backend: "numpy", "pinocchio", "mujoco", or "auto": Pinocchio where it is installed, numpy otherwise; MuJoCo
+            for an MJCF file with forces that only it computes.
         floating: for a URDF: whether its root moves freely (None: as the file says, else fixed).
         passive: for a URDF: names of joints that no motor drives, or the name of one.
         strict: for a URDF: whether the unphysical inertia of a moving part is an error or a warning.
+        ignore: for an MJCF file: what to do without. "fluid", "springs" (nonlinear ones, and those of ball joints),
+            "tendons" (their springs, friction and inertia), "flexible bodies" and "plugins" are forces that the
+            backends numpy and pinocchio don't compute, and refuse without this word. "filters" takes actuators whose
+            force lags behind their control as motors; "actuators" does not use those that can't be asked for a torque,
+            such as muscles: their joints are passive.
 
     Returns:
         A `Dynamics`; it has no state yet.
     """
     if backend not in BACKENDS:
         raise unknown_name("backend", backend, BACKENDS)
-    model, foreign = _read(what, floating, _names(passive), strict)
+    model, foreign = _read(what, floating, _names(passive, "passive is the names of joints"), strict, ignorable(ignore))
     if backend == "auto":
         backend = "pinocchio" if importlib.util.find_spec("pinocchio") else "numpy"
+        if model.left_out and foreign is not None:
+            backend = "mujoco"
     if backend == "pinocchio":
         from wbc.dynamics.pinocchio import PinocchioDynamics
 
@@ -57,7 +69,13 @@ def load(
     return NumpyDynamics(model)
 
 
-def _read(what: Any, floating: bool | None, passive: tuple[str, ...], strict: bool) -> tuple[Model, Any]:  # noqa: ANN401
+def _read(
+    what: Any,  # noqa: ANN401
+    floating: bool | None,
+    passive: tuple[str, ...],
+    strict: bool,
+    ignore: tuple[str, ...],
+) -> tuple[Model, Any]:
     """The model of a robot, and the `MjModel` it came from if it came from one."""
     from wbc.model.urdf import read_urdf  # imported when there is something to read
 
@@ -88,7 +106,7 @@ def _read(what: Any, floating: bool | None, passive: tuple[str, ...], strict: bo
         from wbc.model.mujoco import from_mujoco
 
         _refuse(what, floating, passive)
-        return from_mujoco(what), what
+        return from_mujoco(what, ignore), what
     if pinocchio is not None and isinstance(what, pinocchio.Model):
         from wbc.model.pinocchio import from_pinocchio
 
@@ -100,12 +118,21 @@ def _read(what: Any, floating: bool | None, passive: tuple[str, ...], strict: bo
     )
 
 
-def _names(passive: Any) -> tuple[str, ...]:  # noqa: ANN401
-    """Names of joints, or the name of one, as a tuple of names."""
-    names = (passive,) if isinstance(passive, str) else tuple(passive) if isinstance(passive, Iterable) else (passive,)
+def _names(given: Any, what: str) -> tuple[str, ...]:  # noqa: ANN401
+    """Names, or one name, as a tuple of names; `what` they are begins the error."""
+    names = (given,) if isinstance(given, str) else tuple(given) if isinstance(given, Iterable) else (given,)
     if not all(isinstance(name, str) for name in names):
-        raise WbcError(f"passive is the names of joints, not {show(passive)}")
+        raise WbcError(f"{what}, not {show(given)}")
     return names
+
+
+def ignorable(ignore: Any) -> tuple[str, ...]:  # noqa: ANN401
+    """The words of `ignore`, each of which means something."""
+    words = _names(ignore, "ignore is words for what to do without")
+    for word in words:
+        if word not in IGNORABLE:
+            raise unknown_name("word for what to ignore", word, IGNORABLE)
+    return words
 
 
 def _refuse(what: object, floating: bool | None, passive: tuple[str, ...]) -> None:

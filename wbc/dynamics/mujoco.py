@@ -11,7 +11,6 @@ from wbc.arrays import Array
 from wbc.compiled import kernel
 from wbc.dynamics.backend import Place
 from wbc.dynamics.base import Dynamics
-from wbc.dynamics.passive import FRICTION_SPEED
 from wbc.errors import WbcError, show
 from wbc.geometry import pose as poses
 from wbc.geometry import quaternion, so3
@@ -44,14 +43,14 @@ class MujocoDynamics(Dynamics):
         model: the robot.
         tree: the model's tree, where it was made already.
         simulated: the `mujoco.MjModel` that `model` was read from; None: one is made from `model`. With one, the
-            passive forces are MuJoCo's own (springs of all kinds, tendons, fluids, gravity compensation), Coulomb
-            friction added, and the inertia of its tendons belongs to M and h.
+            passive forces are MuJoCo's own (springs of all kinds, tendons, fluids, gravity compensation, also where
+            the motors give it), Coulomb friction added, and the inertia of its tendons belongs to M and h.
     """
 
     name = "mujoco"
 
     def __init__(self, model: Model, tree: Tree | None = None, simulated: Any = None) -> None:  # noqa: ANN401
-        super().__init__(model, tree)
+        super().__init__(model, tree, complete=simulated is not None)
         self._foreign = simulated is not None
         self._mj = _build(self._tree) if simulated is None else simulated
         self._body_of = self._bodies()
@@ -62,6 +61,7 @@ class MujocoDynamics(Dynamics):
         self._data = mujoco.MjData(self._mj)
         moving = self._mj.body_weldid != 0
         self._masses = np.where(moving, self._mj.body_mass, 0.0)
+        self._lifted_by_motors = self._mj.jnt_actgravcomp[self._mj.dof_jntid].astype(bool)
         self._has_forces = False
         bodies = np.zeros((2, self._mj.nbody, 6))
         self._moving = np.zeros((self.nv, 6)), bodies[0], bodies[1]
@@ -70,7 +70,7 @@ class MujocoDynamics(Dynamics):
 
     def _fork(self) -> MujocoDynamics:
         twin = MujocoDynamics.__new__(MujocoDynamics)
-        Dynamics.__init__(twin, self.model, self._tree)
+        Dynamics.__init__(twin, self.model, self._tree, complete=self._foreign)
         twin._mj, twin._foreign = self._mj, self._foreign  # never written to
         twin._body_of, twin._carries = self._body_of, self._carries
         twin._start()
@@ -194,9 +194,9 @@ class MujocoDynamics(Dynamics):
     def _passive_force(self, q: Array, v: Array) -> Array:
         if not self._foreign:
             return super()._passive_force(q, v)
-        friction: Array = self._mj.dof_frictionloss * np.tanh(v / FRICTION_SPEED)
-        forces: Array = self._with_forces().qfrc_passive - friction
-        return forces
+        data = self._with_forces()
+        forces: Array = data.qfrc_passive - self._passive.rubbing(v)
+        return forces + np.where(self._lifted_by_motors, data.qfrc_gravcomp, 0.0)
 
     def _spring_energy(self) -> float:
         if not self._foreign:

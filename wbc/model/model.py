@@ -38,6 +38,8 @@ class Model:
         hands: names of the frames that are made to touch or hold.
         shapes: primitive shapes, for pictures and for contact.
         warnings: what was unusual in the file it was read from.
+        left_out: kinds of forces that its source has and that can't be said here; no backend computes such a robot
+            without its source (see `wbc.load(ignore=)`).
         nq: entries of the configuration.
         nv: entries of the velocity.
         na: actuators.
@@ -63,6 +65,7 @@ class Model:
         hands: Iterable[str] = (),
         shapes: Iterable[Shape] = (),
         warnings: Iterable[str] = (),
+        left_out: Iterable[str] = (),
     ) -> None:
         self.name = name
         self.bodies = MappingProxyType(_by_name("body", [Body(WORLD), *bodies]))
@@ -76,6 +79,7 @@ class Model:
         self.gravity = constant(gravity, (3,), f"gravity of {name!r}")
         self.shapes = tuple(shapes)
         self.warnings = tuple(warnings)
+        self.left_out = tuple(left_out)
         self.feet = tuple(feet)
         self.hands = tuple(hands)
         self.soles = MappingProxyType(
@@ -191,6 +195,7 @@ class Model:
             hands=self.hands,
             shapes=self.shapes,
             warnings=self.warnings,
+            left_out=self.left_out,
         )
 
     def __copy__(self) -> Model:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,8 @@ from wbc.geometry import pose as poses
 from wbc.geometry import quaternion, so3
 from wbc.model.findings import Findings
 from wbc.model.model import WORLD, Model
-from wbc.model.mujoco_actuators import disabled, joint_efforts, mujoco, note_the_rest, reflected
+from wbc.model.mujoco_actuators import disabled, joint_efforts, mujoco, reflected
+from wbc.model.mujoco_rest import forces_left_out, note_the_rest
 from wbc.model.parts import Body, Frame, Joint, JointKind, Shape
 
 
@@ -47,14 +49,16 @@ def _named(kind: str, names: list[str], first: int = 0) -> list[str]:
     return complete
 
 
-def from_mujoco(m: Any) -> Model:  # noqa: ANN401
+def from_mujoco(m: Any, ignore: Collection[str] = ()) -> Model:  # noqa: ANN401
     """The robot in a `mujoco.MjModel`: all that moves in it.
 
     Joints that an actuator drives are actuated (all with one coordinate, if there are no actuators); sites are frames.
-    What rigid bodies in a tree can't express (equality constraints, tendons, fluids) is a warning.
+    Forces that rigid bodies in a tree can't express (fluids, tendons) are its `left_out`; what constrains them is a
+    warning.
 
     Args:
         m: the model; it is only read.
+        ignore: what not to say of it, and to do without: see `wbc.load`.
     """
     name = m.names[: m.names.find(b"\0")].decode() or "MuJoCo model"
     found = Findings(f"MuJoCo model {name!r}")
@@ -62,14 +66,15 @@ def from_mujoco(m: Any) -> Model:  # noqa: ANN401
     joint_names = _named("joint", [m.joint(number).name for number in range(m.njnt)])
     bodies: list[Body] = []
     joints: list[Joint] = []
-    efforts = joint_efforts(m, joint_names, found)
+    efforts = joint_efforts(m, joint_names, found, ignore)
     rotors = reflected(m)
     for number in range(1, m.nbody):
         R = quaternion.to_matrix(m.body_iquat[number])
         inertia = R @ np.diag(m.body_inertia[number]) @ R.T
-        bodies.append(Body(names[number], float(m.body_mass[number]), m.body_ipos[number].copy(), inertia))
+        mass, com = float(m.body_mass[number]), m.body_ipos[number].copy()
+        bodies.append(Body(names[number], mass, com, inertia, compensation=float(m.body_gravcomp[number])))
         _hang(m, number, names, joint_names, bodies, joints, efforts, rotors)
-    note_the_rest(m, joint_names, found)
+    note_the_rest(m, found)
     taken = {*names}
     frames = []
     for number in range(m.nsite):
@@ -91,6 +96,7 @@ def from_mujoco(m: Any) -> Model:  # noqa: ANN401
         nominal=(m.key_qpos[0] if m.nkey else m.qpos0).copy(),
         shapes=_shapes(m, names),
         warnings=found.warnings,
+        left_out=forces_left_out(m, ignore),
     )
 
 

@@ -31,6 +31,10 @@ POSITIONS: dict[JointKind, int] = {
 VELOCITIES: dict[JointKind, int] = {**POSITIONS, "spherical": 3, "floating": 6}
 """How many entries of `v` a joint of each kind has."""
 
+SYMMETRY = 1e-6
+"""How far entries of an inertia may be from those across its diagonal, as a share of its trace: rounding, also that of
+numbers in single precision, is mended."""
+
 
 @dataclass(frozen=True, eq=False)
 class Body:
@@ -40,8 +44,11 @@ class Body:
         name: unique among the bodies and frames of a model.
         mass: kg; zero for a body that only carries a frame.
         com: centre of mass in the body frame, m, shape (3,).
-        inertia: about the centre of mass, in the axes of the body frame, kg m², shape (3, 3).
+        inertia: about the centre of mass, in the axes of the body frame, kg m², shape (3, 3); symmetric but for
+            rounding, and kept exactly so.
         virtual: stands between two joints of what is really one body; it has no mass and is no frame.
+        compensation: the share of its weight that something outside the robot carries, a counterweight say; a passive
+            force at its centre of mass.
     """
 
     name: str
@@ -49,6 +56,7 @@ class Body:
     com: Array = field(default_factory=lambda: np.zeros(3))
     inertia: Array = field(default_factory=lambda: np.zeros((3, 3)))
     virtual: bool = False
+    compensation: float = 0.0
 
     def __post_init__(self) -> None:
         whose = f"body {show(self.name)}"
@@ -56,8 +64,13 @@ class Body:
         _keep(self, "inertia", constant(self.inertia, (3, 3), f"{whose}: its inertia"))
         if not 0.0 <= self.mass < math.inf:
             raise WbcError(f"{whose}: its mass is {show(self.mass)} kg; it must be finite and not negative")
-        if not np.allclose(self.inertia, self.inertia.T, rtol=1e-9, atol=1e-300):
+        if not math.isfinite(self.compensation):
+            raise WbcError(f"{whose}: the share of its weight that is compensated is {show(self.compensation)}")
+        asymmetry = np.abs(self.inertia - self.inertia.T).max()
+        if asymmetry > SYMMETRY * abs(np.trace(self.inertia)):
             raise WbcError(f"{whose}: its inertia {show(self.inertia.tolist())} is not symmetric")
+        if asymmetry:  # a product of rotations, say
+            _keep(self, "inertia", constant((self.inertia + self.inertia.T) / 2, (3, 3), f"{whose}: its inertia"))
 
 
 @dataclass(frozen=True, eq=False)

@@ -84,6 +84,7 @@ class Simulator(Plant):
         if not isinstance(robot, Dynamics | Model):
             raise WbcError(f"can't simulate {show(robot)}: give a robot of wbc.load or a wbc.Model")
         self._robot = robot.copy() if isinstance(robot, Dynamics) else load(robot)
+        self._robot.friction_speed = FRICTION_SPEED  # it is the robot itself, whatever a controller makes of it
         self.model = self._robot.model
         self._space = ConfigurationSpace(self.model)
         self.timestep = number(timestep, "timestep, s,", high=1.0, above=True)
@@ -204,6 +205,11 @@ class Simulator(Plant):
         """See `Plant`; an actuator gives no more than its effort limit."""
         given = constant(torque, (self.model.na,), "torque")
         self._torque = np.clip(given, -self.model.limits.effort, self.model.limits.effort)
+
+    @property
+    def torque(self) -> Array:
+        """See `Plant`."""
+        return self._torque.copy()
 
     def push(self, frame: str, wrench: ArrayLike) -> None:
         """See `Plant`."""

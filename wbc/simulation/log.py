@@ -15,11 +15,14 @@ from wbc.control.health import KINDS, Finding
 from wbc.errors import WbcError, show
 
 MAGIC = b"wbc log 3\n"
-"""How a log file begins. In version 1 there was no true state, in 2 no health; both are read as well."""
+"""How a log file begins. Version 1 had no true state, 2 no delivered torques and no health; both are read as well."""
 
 _EARLIER = (b"wbc log 1\n", b"wbc log 2\n")
 
 _HEALTH = b"\nhealth: "
+
+SAME = 1e-6
+"""A torque that is farther than this from the commanded one, N m or as a share of it, was not delivered."""
 
 STATUSES = ("optimal", "relaxed", "failed")
 
@@ -65,6 +68,9 @@ class Log:
         true_q: configurations, as they were, shape (ticks, nq); those of `q` where the plant's sensors have no errors.
         true_v: velocities, as they were, shape (ticks, nv).
         errors: desired − measured by task, in the axes of its rows, shape (ticks, rows): see `Task.error`.
+        delivered: torques that the plant's actuators exerted, their mean over the period after the tick, shape
+            (ticks, na); not a number where the plant can't tell.
+        actuators: names of the actuators' velocities, in the order of `torque`; empty in logs of earlier versions.
         ill: whether a tick's health was not good, shape (ticks,); None where nobody looked.
         worries: what was found, in the order of its first time.
     """
@@ -87,6 +93,8 @@ class Log:
     true_q: Array
     true_v: Array
     errors: dict[str, Array]
+    delivered: Array
+    actuators: tuple[str, ...] = ()
     ill: MaskArray | None = None
     worries: tuple[Worry, ...] = ()
 
@@ -108,9 +116,20 @@ class Log:
         margins = [f"{margin.min():.3g} {kind}" for margin, kind in kinds if margin.min() < np.inf]
         if margins:  # where there is nothing to be far from, as with velocities, there is none
             lines.append(f"least margins: {', '.join(margins)}")
+        lines += self._undelivered()
         if self.ill is not None:
             lines.append(f"health: {self.health()}")
         return "\n".join(lines)
+
+    def _undelivered(self) -> list[str]:
+        """A line about torques that did not reach the joints as they were commanded, or none."""
+        missing = np.nan_to_num(np.abs(self.delivered - self.torque))
+        late = (missing > SAME * np.maximum(1.0, np.abs(self.torque))).any(axis=1)
+        if not late.any():
+            return []
+        worst = int(missing.max(axis=0).argmax())
+        name = self.actuators[worst] if self.actuators else f"actuator {worst}"
+        return [f"torque not delivered in {late.sum()} of {len(self)} ticks, up to {missing.max():.3g} N m ({name})"]
 
     def health(self) -> str:
         """In a line: how many ticks had something to worry about, what came first, and what else there was."""
@@ -137,6 +156,7 @@ class Recorder:
         feet: names.
         sizes: entries of q, v, τ, and levels.
         true: whether a record has the true q and v.
+        actuators: names, where a record ends with the torques that they delivered; None: it does not.
         path: of the file, or None.
         examined: whether a record has the health of its tick.
     """
@@ -146,6 +166,7 @@ class Recorder:
     feet: tuple[str, ...]
     sizes: tuple[int, int, int, int]
     true: bool = False
+    actuators: tuple[str, ...] | None = None
     path: Path | None = None
     examined: bool = False
     _worries: dict[tuple[str, str], Worry] = field(default_factory=dict)
@@ -166,7 +187,7 @@ class Recorder:
         """Writes the header, once it is known what a record has."""
         self._errors = errors
         if self._file is not None:
-            names = {"robot": self.robot, "contacts": self.contacts, "feet": self.feet}
+            names = {"robot": self.robot, "contacts": self.contacts, "feet": self.feet, "actuators": self.actuators}
             header = {**names, "sizes": self.sizes, "true": self.true, "errors": errors}
             if self.examined:
                 header["health"] = KINDS
@@ -220,42 +241,43 @@ class Recorder:
                 self._file.write(_HEALTH + json.dumps(list(self._worries.values())).encode())
             self._file.close()
         kinds = KINDS if self.examined else None
-        width = _width(self.sizes, len(self.contacts), len(self.feet), self.true, kinds, errors)
-        rows = np.array(self._rows).reshape(-1, width)
-        log = _unpack(self.robot, self.contacts, self.feet, self.sizes, self.true, kinds, errors, rows, ended)
+        sizes = self.sizes, len(self.contacts), len(self.feet)
+        lengths = _lengths(*sizes, self.true, self.actuators is not None, self.examined, errors)
+        rows = np.array(self._rows).reshape(-1, sum(lengths))
+        log = _unpack(self.robot, self.contacts, self.feet, self.actuators, kinds, lengths, errors, rows, ended)
         log.worries = tuple(self._worries.values())
         return log
 
 
-def _width(
+def _lengths(
     sizes: tuple[int, int, int, int],
     contacts: int,
     feet: int,
     true: bool,
-    kinds: Sequence[str] | None,
+    delivered: bool,
+    examined: bool,
     errors: Mapping[str, int],
-) -> int:
-    """Of a record, numbers."""
-    beside = (sizes[0] + sizes[1] if true else 0) + (kinds is not None)
-    return sum(sizes) + 3 * (contacts + feet) + 5 + beside + sum(errors.values())
+) -> list[int]:
+    """Of the parts of a record, numbers; what it does not have is of length zero."""
+    nq, nv, na, levels = sizes
+    optional = [nq if true else 0, nv if true else 0, na if delivered else 0, int(examined)]
+    return [1, nq, nv, na, 3 * contacts, 3 * feet, levels, 1, 1, 1, 1, *optional, *errors.values()]
 
 
 def _unpack(
     robot: str,
     contacts: tuple[str, ...],
     feet: tuple[str, ...],
-    sizes: tuple[int, int, int, int],
-    true: bool,
+    actuators: tuple[str, ...] | None,
     kinds: Sequence[str] | None,
+    lengths: list[int],
     errors: Mapping[str, int],
     rows: Array,
     ended: str,
 ) -> Log:
-    nq, nv, na, levels = sizes
-    lengths = [1, nq, nv, na, 3 * len(contacts), 3 * len(feet), levels, 1, 1, 1, 1, *([nq, nv] if true else [])]
-    lengths += [] if kinds is None else [1]
-    parts = np.split(rows, np.cumsum([*lengths, *errors.values()])[:-1], axis=1)
-    found = None if kinds is None else parts[len(lengths) - 1][:, 0].astype(np.int64)
+    parts = np.split(rows, np.cumsum(lengths)[:-1], axis=1)
+    true = bool(lengths[11])
+    found = None if kinds is None else parts[14][:, 0].astype(np.int64)
     return Log(
         robot,
         contacts,
@@ -274,7 +296,9 @@ def _unpack(
         ended,
         parts[11] if true else parts[1].copy(),
         parts[12] if true else parts[2].copy(),
-        dict(zip(errors, parts[len(lengths) :], strict=True)),
+        dict(zip(errors, parts[15:], strict=True)),
+        np.full_like(parts[3], np.nan) if actuators is None else parts[13],
+        actuators or (),
         None if found is None else found != 0,
         _by_kind(found, kinds or (), parts[0][:, 0]) if found is not None else (),
     )
@@ -313,6 +337,8 @@ def read_log(path: str | Path) -> Log:
         sizes, true = tuple(int(size) for size in header["sizes"]), bool(header.get("true", False))
         contacts, feet = tuple(map(str, header["contacts"])), tuple(map(str, header["feet"]))
         errors = {str(name): int(count) for name, count in header.get("errors", {}).items()}
+        named = header.get("actuators")
+        actuators = None if named is None else tuple(map(str, named))
         kinds = header.get("health")
         kinds = None if kinds is None else tuple(map(str, kinds))
         nq, nv, na, levels = sizes
@@ -320,7 +346,9 @@ def read_log(path: str | Path) -> Log:
         raise WbcError(f"the log {show(str(path))} is damaged: its header can't be read ({error})") from None
     body, ended = data[line_end + 1 :], ""
     mark = body.rfind(b"\nended: ")
-    record = 8 * _width((nq, nv, na, levels), len(contacts), len(feet), true, kinds, errors)
+    parts = (nq, nv, na, levels), len(contacts), len(feet)
+    lengths = _lengths(*parts, true, actuators is not None, kinds is not None, errors)
+    record = 8 * sum(lengths)
     worries = None
     if mark >= 0 and mark % record == 0:
         body, tail = body[:mark], body[mark + 8 :]
@@ -332,7 +360,7 @@ def read_log(path: str | Path) -> Log:
     status = 1 + nq + nv + na + 3 * (len(contacts) + len(feet)) + levels + 2
     if len(rows) and not np.isin(rows[:, status], range(len(STATUSES))).all():
         raise WbcError(f"the log {show(str(path))} is damaged: a record has no status")
-    log = _unpack(str(header["robot"]), contacts, feet, (nq, nv, na, levels), true, kinds, errors, rows, ended)
+    log = _unpack(str(header["robot"]), contacts, feet, actuators, kinds, lengths, errors, rows, ended)
     if worries is not None:
         log.worries = worries
     return log

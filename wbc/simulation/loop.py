@@ -14,7 +14,8 @@ from wbc.arrays import Array, numbers
 from wbc.control.protocol import TorqueController
 from wbc.control.solution import Solution
 from wbc.errors import WbcError, number, show
-from wbc.geometry import quaternion
+from wbc.model.names import actuator_names
+from wbc.simulation.fall import Fall
 from wbc.simulation.log import STATUSES, Log, Recorder
 from wbc.simulation.plant import Plant
 from wbc.threads import single_threaded
@@ -66,7 +67,7 @@ def run(
         plant: in the state to start from.
         duration: s.
         period: of the control, s: a multiple of the plant's timestep, and the controller's for this run; None: the
-            controller's own.
+            controller's own, or, if it was made without one, the multiple nearest to that.
         targets: called before each tick with the time and the controller, to set targets, contacts, weights.
         disturbances: pushes.
         record: file to write the log to as it goes.
@@ -81,6 +82,8 @@ def run(
     if not isinstance(plant, Plant):
         raise WbcError(f"wbc.run needs a plant, such as a wbc.Simulator, not {show(plant)}")
     own = controller.period
+    if period is None and getattr(controller, "chooses_period", False):
+        period = plant.timestep * max(1, round(own / plant.timestep))
     period = number(own if period is None else period, "the control period, s,", high=1e3, above=True)
     steps = round(period / plant.timestep)
     if steps < 1 or abs(steps * plant.timestep - period) > 1e-9 * period:
@@ -102,12 +105,12 @@ def run(
     plant.measure(contact.frame for contact in controller.stack.contacts if contact.frame in plant.frames)
     knows = type(plant).true_state is not Plant.true_state
     measured = plant.contact_forces
-    recorder = Recorder(
-        robot.model.name, contacts, tuple(measured), sizes, knows, None if record is None else Path(record), True
-    )
+    actuators = tuple(actuator_names(robot.model))
+    file = None if record is None else Path(record)
+    recorder = Recorder(robot.model.name, contacts, tuple(measured), sizes, knows, actuators, file, examined=True)
     step = _stepper(controller)
     ticks, started, ended = round(duration / period), plant.time, "finished"
-    height = float(plant.true_state[0][2]) if robot.model.floating else 0.0
+    fall = Fall(robot._scratch(), plant.true_state[0])
     controller.period = period  # limits of joints and of torque rates act in discrete time
     try:
         with single_threaded():
@@ -115,7 +118,7 @@ def run(
                 now = plant.time - started
                 q, v = plant.state
                 true = plant.true_state if knows else (q, v)
-                ended = _verdict(plant, (q, v), true, height)
+                ended = _verdict(plant, (q, v), true, fall)
                 if ended:
                     break
                 ended = "finished"
@@ -127,9 +130,12 @@ def run(
                 plant.apply(solution.torque)
                 _push(plant, pushes, now)
                 row = _row(now, q, v, solution, measured, contacts, taken)
-                row = np.concatenate([row, *true]) if knows else row
-                recorder.add(row, now, controller.errors(), solution.health)
-                measured = _advance(plant, steps)
+                row, errors = np.concatenate([row, *true]) if knows else row, controller.errors()
+                health, delivered = solution.health, np.full(robot.na, np.nan)
+                try:
+                    measured, delivered = _advance(plant, steps)
+                finally:
+                    recorder.add(np.concatenate([row, delivered]), now, errors, health)
                 if progress is not None:
                     progress((tick + 1) / ticks)
                 if until is not None and until(now, solution):
@@ -169,28 +175,25 @@ def _push(plant: Plant, pushes: tuple[Push, ...], now: float) -> None:
         plant.push(frame, total)
 
 
-def _verdict(plant: Plant, state: tuple[Array, Array], true: tuple[Array, Array], height: float) -> str:
+def _verdict(plant: Plant, state: tuple[Array, Array], true: tuple[Array, Array], fall: Fall) -> str:
     """What ends a run here: an unstable plant, or a robot that fell; empty if nothing does."""
     if plant.trouble:
         return plant.trouble
     if not all(np.isfinite(part).all() for part in (*state, *true)):
         return "the plant's state is not finite"
-    q = true[0]
-    if plant.model.floating:
-        upright = float(quaternion.to_matrix(q[3:7])[2, 2])
-        if q[2] < 0.4 * height or upright < 0.5:
-            return "fell"
-    return ""
+    return "fell" if fall.has_fallen(true[0]) else ""
 
 
-def _advance(plant: Plant, steps: int) -> dict[str, Array]:
-    """Goes on by a period; the contact forces are their mean over it: their impulse over its time."""
+def _advance(plant: Plant, steps: int) -> tuple[dict[str, Array], Array]:
+    """Goes on by a period; contact forces and torques are their mean over it: their impulse over its time."""
     total: dict[str, Array] = {}
+    torque = np.zeros(plant.model.na)
     for _ in range(steps):
         plant.step()
+        torque += plant.torque / steps
         for frame, force in plant.contact_forces.items():
             total[frame] = total.get(frame, 0.0) + force / steps
-    return total
+    return total, torque
 
 
 def _row(

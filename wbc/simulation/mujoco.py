@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import warnings
 from collections.abc import Iterable
 from pathlib import Path
@@ -11,6 +12,7 @@ import numpy as np
 
 from wbc.arrays import Array, ArrayLike
 from wbc.dynamics.base import Dynamics
+from wbc.dynamics.load import ignorable
 from wbc.errors import WbcError, WbcWarning, number, show, unknown_name
 from wbc.geometry import quaternion
 from wbc.model.model import Model
@@ -43,17 +45,19 @@ class MujocoSimulator(Plant):
     """A robot in MuJoCo.
 
     A robot of `wbc.load` is put on a floor, with the collision shapes of its file, a motor on each actuated joint, and
-    the joints' damping and friction; a MuJoCo model is taken as it is. Forces are measured on the model's feet, and, as
-    an MJCF file does not say what a foot is, wherever `measure` is told: `wbc.run` tells it the contacts of the stack.
+    the joints' damping and friction. A MuJoCo model is copied and taken as it is, but for its servos: motors that give
+    what is commanded stand in their place. Forces are measured on the model's feet, and, as an MJCF file does not say
+    what a foot is, wherever `measure` is told: `wbc.run` tells it the contacts of the stack.
 
     Args:
         robot: a robot of `wbc.load`, a `wbc.Model`, a `mujoco.MjModel`, or the path of an MJCF file.
         timestep: of the physics, s; None: a millisecond, or the model's own.
         friction: of the floor with the robot's shapes (robots of ours only).
+        ignore: for a MuJoCo model: "filters" and "actuators", as for `wbc.load`. What is not used has a control of 0.
 
     Attributes:
         model: the robot's layout of q, v and τ.
-        mj_model: MuJoCo's model.
+        mj_model: MuJoCo's model, a copy of what was given.
         mj_data: MuJoCo's data.
     """
 
@@ -62,8 +66,10 @@ class MujocoSimulator(Plant):
         robot: Dynamics | Model | str | Path | Any,  # noqa: ANN401  mujoco is not typed for a strict checker
         timestep: float | None = None,
         friction: float = 1.0,
+        ignore: Iterable[str] = (),
     ) -> None:
         added: dict[str, tuple[int, Array]] = {}
+        ignored = ignorable(ignore)
         if isinstance(robot, Dynamics):
             own = {name: robot._find(name) for name in robot.frames if name not in robot.model.frame_names}
             added, robot = {name: (place.node, place.pose) for name, place in own.items()}, robot.model
@@ -75,10 +81,10 @@ class MujocoSimulator(Plant):
             self.mj_model = _on_a_floor(tree, number(friction, "friction", high=1e9))
             places = {name: tree.place(name) for name in robot.frame_names} | added
         elif isinstance(robot, mujoco.MjModel):
-            self.mj_model = robot
+            self.mj_model = copy.copy(robot)
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", WbcWarning)  # what rigid bodies leave out is in the plant all the same
-                self.model = from_mujoco(robot)
+                self.model = from_mujoco(robot, ignored)
             places = {name: (number, np.eye(4)) for number, name in enumerate(body_names(robot))}
             frames = self.model.frames.values()
             places |= {frame.name: (places[frame.body][0], frame.pose) for frame in frames}
@@ -87,11 +93,13 @@ class MujocoSimulator(Plant):
         if timestep is not None:
             self.mj_model.opt.timestep = number(timestep, "timestep, s,", high=1.0, above=True)
         self.timestep = float(self.mj_model.opt.timestep)
-        self.mj_data = mujoco.MjData(self.mj_model)
         self._places = places
         self._space = ConfigurationSpace(self.model)
-        self._actuation = Actuation(self.mj_model, self.model)
-        self._torque, self._pushes = np.zeros(self.model.na), dict[str, Array]()
+        self._actuation = Actuation(self.mj_model, self.model, ignored)
+        self.mj_model.jnt_actgravcomp[:] = False  # it is no share of the torques
+        self.mj_data = mujoco.MjData(self.mj_model)
+        self._torque, self._delivered = np.zeros(self.model.na), np.zeros(self.model.na)
+        self._pushes = dict[str, Array]()
         self._sensors: tuple[str, ...] = tuple(self.model.feet)
         self.reset()
 
@@ -100,7 +108,7 @@ class MujocoSimulator(Plant):
         mujoco.mj_resetData(self.mj_model, self.mj_data)
         self.mj_data.qpos[:] = self._space.configuration(self.model.nominal if q is None else q)
         self.mj_data.qvel[:] = np.zeros(self.model.nv) if v is None else self._space.velocity(v)
-        self._torque, self._pushes = np.zeros(self.model.na), {}
+        self._torque, self._delivered, self._pushes = np.zeros(self.model.na), np.zeros(self.model.na), {}
         mujoco.mj_forward(self.mj_model, self.mj_data)
 
     @property
@@ -116,6 +124,11 @@ class MujocoSimulator(Plant):
     def apply(self, torque: ArrayLike) -> None:
         """See `Plant`."""
         self._torque = constant(torque, (self.model.na,), "torque")
+
+    @property
+    def torque(self) -> Array:
+        """See `Plant`."""
+        return self._delivered.copy()
 
     def push(self, frame: str, wrench: ArrayLike) -> None:
         """See `Plant`."""
@@ -162,7 +175,7 @@ class MujocoSimulator(Plant):
     def step(self) -> None:
         """See `Plant`."""
         self._push()
-        self._actuation.control(self.mj_data, self._torque)
+        self._delivered = self._actuation.control(self.mj_data, self._torque)
         mujoco.mj_step(self.mj_model, self.mj_data)
 
     @property
@@ -199,7 +212,13 @@ class MujocoSimulator(Plant):
 def _on_a_floor(tree: Tree, friction: float) -> Any:  # noqa: ANN401
     """A robot of ours in MuJoCo with a floor, its shapes, motors, damping and friction."""
     model = tree.model
+    if model.left_out:
+        raise WbcError(
+            f"{model.name!r} has forces that its description here leaves out: {', '.join(model.left_out)}; simulate "
+            "the MJCF file itself, or load it with ignore="
+        )
     spec, bodies = robot_spec(tree)
+    _compensate(tree, bodies)
     spec.option.timestep = 1e-3
     spec.option.integrator = mujoco.mjtIntegrator.mjINT_IMPLICITFAST
     spec.option.cone = mujoco.mjtCone.mjCONE_ELLIPTIC
@@ -238,15 +257,29 @@ def _on_a_floor(tree: Tree, friction: float) -> Any:  # noqa: ANN401
             _set_first(found, "damping", joint.damping)
             _set_first(found, "stiffness", joint.stiffness)
             found.frictionloss, found.springref = joint.friction, joint.rest
-        if joint.actuated and joint.nv == 1:
-            motor = spec.add_actuator(name=joint.name, target=f"velocity {start}")
-            motor.trntype = mujoco.mjtTrn.mjTRN_JOINT
-            motor.gainprm[0], motor.gear[0] = 1.0, 1.0
-            if np.isfinite(joint.effort):
-                motor.ctrllimited, motor.ctrlrange = True, [-joint.effort, joint.effort]
-        elif joint.actuated:
-            raise WbcError(f"joint {joint.name!r} has {joint.nv} velocities; MuJoCo's motors drive joints with one")
+            if joint.actuated and joint.kind != "floating":
+                motor = spec.add_actuator(name=joint.name if joint.nv == 1 else f"{joint.name} {offset + 1}")
+                motor.trntype, motor.target = mujoco.mjtTrn.mjTRN_JOINT, found.name
+                motor.gainprm[0] = 1.0
+                motor.gear[:3] = np.eye(3)[offset if joint.kind == "spherical" else 0]
+                if np.isfinite(joint.effort):
+                    motor.ctrllimited, motor.ctrlrange = True, [-joint.effort, joint.effort]
     return spec.compile()
+
+
+def _compensate(tree: Tree, bodies: list[Any]) -> None:
+    """Tells MuJoCo's bodies, of which each may be several of ours, what carries their weight."""
+    shares: dict[int, set[float]] = {}
+    for body in tree.model.bodies.values():
+        if body.mass:
+            shares.setdefault(tree.places[body.name][0], set()).add(body.compensation)
+    for node, several in shares.items():
+        if len(several) > 1:
+            raise WbcError(
+                f"bodies that move as one with {tree.nodes[node].name!r} have different shares of their weight "
+                f"compensated, {', '.join(f'{share:g}' for share in sorted(several))}; MuJoCo's body has one"
+            )
+        bodies[node].gravcomp = several.pop()
 
 
 def _set_first(element: Any, name: str, value: float) -> None:  # noqa: ANN401

@@ -5,6 +5,8 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
 
+import numpy as np
+
 from wbc.arrays import Array, ArrayLike
 from wbc.model.model import Model
 
@@ -47,6 +49,11 @@ class Plant(ABC):
     @abstractmethod
     def apply(self, torque: ArrayLike) -> None:
         """Sets the torques of the actuators, N m or N, shape (na,), until they are set again."""
+
+    @property
+    def torque(self) -> Array:
+        """What the actuators exerted in the last step, N m or N, shape (na,); not a number where a plant can't tell."""
+        return np.full(self.model.na, np.nan)
 
     @abstractmethod
     def push(self, frame: str, wrench: ArrayLike) -> None:

@@ -178,8 +178,8 @@ class Realistic(Plant):
 
     @property
     def torque(self) -> Array:
-        """What the actuators exert in the plant's last step, N m or N, shape (na,)."""
-        return self._torque.copy()
+        """See `Plant`: what the delay and the lag left of the command, as far as the plant's actuators give it."""
+        return self.plant.torque
 
     def apply(self, torque: ArrayLike) -> None:
         """See `Plant`; it arrives later."""
@@ -240,4 +240,5 @@ def with_mass_error(model: Model, factor: float, bodies: Iterable[str] | None = 
         hands=model.hands,
         shapes=model.shapes,
         warnings=model.warnings,
+        left_out=model.left_out,
     )

@@ -1,0 +1,58 @@
+"""What in a `mujoco.MjModel` is more than rigid bodies in a tree with springs and dampers in their joints."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any
+
+import numpy as np
+
+from wbc.model.findings import Findings
+from wbc.model.mujoco_actuators import HINGE, SLIDE, disabled
+
+FLUID, SPRINGS, TENDONS, FLEXIBLE, PLUGINS = "fluid", "springs", "tendons", "flexible bodies", "plugins"
+
+
+def forces_left_out(m: Any, ignore: Collection[str]) -> list[str]:  # noqa: ANN401  mujoco has no types
+    """The kinds of forces that belong to M and h, and that a tree of rigid bodies leaves out.
+
+    Args:
+        m: the model.
+        ignore: those that nobody wants to know of.
+    """
+    there = {
+        FLUID: bool(m.opt.density or m.opt.viscosity),
+        SPRINGS: _odd_springs(m),
+        TENDONS: any(np.any(getattr(m, f"tendon_{what}", 0.0)) for what in _OF_TENDONS),
+        FLEXIBLE: bool(m.nflex),
+        PLUGINS: bool(m.nplugin) and bool((m.body_plugin >= 0).any()),
+    }
+    return [what for what, is_there in there.items() if is_there and what not in ignore]
+
+
+_OF_TENDONS = "stiffness", "stiffnesspoly", "damping", "dampingpoly", "armature", "frictionloss"
+
+
+def _odd_springs(m: Any) -> bool:  # noqa: ANN401
+    """Whether a spring or a damper is not linear, or a spring is in a joint with several coordinates."""
+    several = ~np.isin(m.jnt_type, (HINGE, SLIDE))
+    bent = m.jnt_stiffness[several].any() or any(np.any(getattr(m, f"jnt_{what}", 0.0)) for what in _OF_SPRINGS)
+    damped = any(np.any(getattr(m, f"{whose}_dampingpoly", 0.0)) for whose in ("dof", "actuator"))
+    return bool(bent and not disabled(m, "SPRING")) or (damped and not disabled(m, "DAMPER"))
+
+
+_OF_SPRINGS = "stiffnesspoly", "springyield"
+
+
+def note_the_rest(m: Any, found: Findings) -> None:  # noqa: ANN401
+    """Warns of what constrains the bodies, and is left out.
+
+    Args:
+        m: the model.
+        found: where to note it.
+    """
+    for what, count in (("equality constraints", m.neq), ("tendons", m.ntendon)):
+        if count:
+            found.warn("left out of the rigid-body model", f"{count} {what}")
+    if m.nmocap:
+        found.warn("bodies moved from outside (mocap), taken as fixed", f"{m.nmocap} bodies")
