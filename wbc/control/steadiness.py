@@ -1,0 +1,135 @@
+"""Torques that change no faster than told: what a stack asks for at once is given over some ticks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from wbc.arrays import Array
+from wbc.control.equation_of_motion import MotionEquation
+from wbc.control.program import Entry, Part, Program
+from wbc.control.solving import CompiledSolving, LevelSolving, Outcome, Solving
+from wbc.dynamics.base import Dynamics
+from wbc.model.names import actuator_names
+from wbc.solvers.base import Solver
+from wbc.tasking.rows import Rows
+from wbc.tasking.task import Task
+from wbc.tasking.tick import Tick
+
+FASTEST = 50.0
+"""A state in which a coordinate is further from that of the tick before than this speed explains, rad/s or m/s, is one
+that the robot was put into: what its torques were says nothing."""
+
+
+class TorqueRates(Task):
+    """Torques stay near those of the tick before.
+
+    Args:
+        most: greatest change in a tick, shape (na,).
+    """
+
+    inequality = True
+
+    def __init__(self, most: Array) -> None:
+        super().__init__("torque rates")
+        self.most = most
+
+    def rows(self, robot: Dynamics, tick: Tick) -> Rows:
+        """See `Task`; a row an actuator."""
+        effort = robot.limits.effort
+        last = np.zeros(robot.na) if tick.last_torque is None else np.clip(tick.last_torque, -effort, effort)
+        lower, upper = np.maximum(last - self.most, -effort), np.minimum(last + self.most, effort)
+        return Rows.between(lower, upper, torque=np.arange(robot.na))
+
+    def row_names(self, robot: Dynamics, tick: Tick) -> list[str]:
+        """See `Task`."""
+        return actuator_names(robot.model)
+
+
+class Steadiness:
+    """How fast a controller's torques may change.
+
+    Args:
+        robot: the controller's own.
+        rise: time in which a torque may go from nothing to all that its actuator gives, s.
+        period: of the control, s.
+    """
+
+    def __init__(self, robot: Dynamics, rise: float, period: float) -> None:
+        self._robot, self._way = robot, FASTEST * period
+        self.task = TorqueRates(robot.limits.effort * (period / rise))
+        self._inverse = 1.0 / np.maximum(self.task.most, 1e-300)
+        self._q: Array | None = None
+
+    def forget(self) -> None:
+        """Forgets the last tick."""
+        self._q = None
+
+    def exceeded(self, tick: Tick, torque: Array) -> bool:
+        """Whether a torque is further from that of the tick before than it may be, in a state that goes on from there."""
+        q, before = self._robot.q, self._q
+        self._q = q
+        if before is None or tick.last_torque is None:
+            return False
+        share = (torque - tick.last_torque) * self._inverse
+        if share.dot(share) <= 1.0:  # most often all changes together are less than one may be: one look is enough
+            return False
+        return bool(np.abs(share).max() > 1.0 + 1e-9 and np.abs(q - before).max() <= self._way)
+
+
+class SteadySolving:
+    """Solves a tick again with the bound on the rates of torques.
+
+    It stands on a level of its own, below the limits and contacts that the stack begins with: they need what they need
+    after an impact, or before the end of a joint. All else waits. It costs nothing in a tick that keeps it.
+
+    Args:
+        program: the tasks.
+        equation: physics in any state.
+        solver: that was asked first.
+        task: the bound.
+    """
+
+    def __init__(self, program: Program, equation: MotionEquation, solver: Solver, task: TorqueRates) -> None:
+        self._entry = Entry(task, task.name, -1, program.leading_limits)
+        self._shifted: dict[Entry, Entry] = {}
+        under = solver if self._entry.rank else solver.under(1)
+        levels = under.plan_levels(program.levels + 1)
+        self._solving: Solving
+        if levels is None:
+            self._solving = LevelSolving(program, under, levels=program.levels + 1)
+        else:
+            self._solving = CompiledSolving(program, equation, levels, under)
+
+    def solve(
+        self, robot: Dynamics, tick: Tick, equation: MotionEquation, parts: Sequence[Part], seconds: float
+    ) -> tuple[Outcome, tuple[Part, ...]]:
+        """As `Solving.solve`; and the rows that were solved.
+
+        Args:
+            robot: in the state of the tick.
+            tick: the moment.
+            equation: physics.
+            parts: the rows of the tasks.
+            seconds: that it may take; inf: any.
+        """
+        rank = self._entry.rank
+        rows = self._entry.task.rows(robot, tick)
+        bound = Part(rows.lower, rows.upper, None, 1.0, None, None, rows.torque, self._entry)
+        above = [part for part in parts if part.entry.rank < rank]
+        below = [self._below(part) for part in parts if part.entry.rank >= rank]
+        asked = (*above, bound, *below)
+        return self._solving.solve(equation, asked, seconds), asked
+
+    def forget(self) -> None:
+        """Forgets what was remembered from tick to tick."""
+        self._solving.forget()
+
+    def _below(self, part: Part) -> Part:
+        """The same rows a level further down."""
+        entry = part.entry
+        shifted = self._shifted.get(entry)
+        if shifted is None:
+            shifted = self._shifted[entry] = Entry(entry.task, entry.name, entry.level, entry.rank + 1)
+        return part._replace(entry=shifted)
