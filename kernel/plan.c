@@ -170,6 +170,49 @@ PyObject *softened_directions(const Hierarchy *h, Views *views, int levels_above
     return found;
 }
 
+PyObject *memory_of_hierarchy(const Hierarchy *h, Views *views) {
+    size_t points = (size_t)h->n * sizeof(double), rows = (size_t)h->rows;
+    if (!views_enter(views, "a plan")) return NULL;
+    PyObject *memory = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)(sizeof(double) + points + rows));
+    char *bytes = memory ? PyBytes_AsString(memory) : NULL;
+    if (bytes) {
+        memcpy(bytes, &h->lasting, sizeof(double));
+        memcpy(bytes + sizeof(double), h->y, points);
+        memcpy(bytes + sizeof(double) + points, h->side, rows);
+    }
+    views_leave(views);
+    return memory;
+}
+
+PyObject *recall_hierarchy(Hierarchy *h, Views *views, PyObject *memory) {
+    size_t points = (size_t)h->n * sizeof(double), rows = (size_t)h->rows;
+    char *bytes;
+    Py_ssize_t size;
+    if (PyBytes_AsStringAndSize(memory, &bytes, &size) < 0) return NULL;
+    int right = size == (Py_ssize_t)(sizeof(double) + points + rows);
+    const signed char *side = (const signed char *)bytes + sizeof(double) + points;
+    for (size_t i = 0; right && i < rows; i++) right = side[i] >= -1 && side[i] <= 1;
+    if (!right) {
+        PyErr_SetString(PyExc_ValueError, "this is not what a plan of these sizes remembers");
+        return NULL;
+    }
+    if (!views_enter(views, "a plan")) return NULL;
+    memcpy(&h->lasting, bytes, sizeof(double));
+    memcpy(h->y, bytes + sizeof(double), points);
+    memcpy(h->side, side, rows);
+    views_leave(views);
+    Py_RETURN_NONE;
+}
+
+static PyObject *memory_of_plan(PyObject *object, PyObject *nothing) {
+    (void)nothing;
+    return memory_of_hierarchy(&((Plan *)object)->hierarchy, &((Plan *)object)->views);
+}
+
+static PyObject *recall_plan(PyObject *object, PyObject *memory) {
+    return recall_hierarchy(&((Plan *)object)->hierarchy, &((Plan *)object)->views, memory);
+}
+
 static PyObject *soften_plan(PyObject *object, PyObject *arguments) {
     return soften_hierarchy(&((Plan *)object)->hierarchy, &((Plan *)object)->views, arguments, 0);
 }
@@ -194,6 +237,8 @@ static PyMethodDef methods[] = {
     {"soften", soften_plan, METH_VARARGS, "Let weak directions yield."},
     {"softened", softened_plan, METH_NOARGS, "The directions that yielded in the last solve."},
     {"forget", forget_plan, METH_NOARGS, "Forget the last active set."},
+    {"memory", memory_of_plan, METH_NOARGS, "What is remembered from solve to solve."},
+    {"recall", recall_plan, METH_O, "Take up what a plan of the same sizes remembers."},
     {NULL, NULL, 0, NULL}};
 
 static PyType_Slot slots[] = {

@@ -216,11 +216,22 @@ static PyObject *forget_tick(PyObject *object, PyObject *nothing) {
     Py_RETURN_NONE;
 }
 
+static PyObject *memory_of_tick(PyObject *object, PyObject *nothing) {
+    (void)nothing;
+    return memory_of_hierarchy(&((TickPlan *)object)->tick.hierarchy, &((TickPlan *)object)->views);
+}
+
+static PyObject *recall_tick(PyObject *object, PyObject *memory) {
+    return recall_hierarchy(&((TickPlan *)object)->tick.hierarchy, &((TickPlan *)object)->views, memory);
+}
+
 static PyMethodDef methods[] = {
     {"solve", (PyCFunction)(void (*)(void))solve_tick, METH_FASTCALL, "Solve a tick."},
     {"soften", soften_tick, METH_VARARGS, "Let weak directions yield."},
     {"softened", softened_tick, METH_NOARGS, "The directions that yielded in the last solve."},
     {"forget", forget_tick, METH_NOARGS, "Forget the last active set."},
+    {"memory", memory_of_tick, METH_NOARGS, "What is remembered from solve to solve."},
+    {"recall", recall_tick, METH_O, "Take up what a plan of the same sizes remembers."},
     {NULL, NULL, 0, NULL}};
 
 static PyType_Slot slots[] = {

@@ -112,16 +112,17 @@ LAYERS = {
     "wbc.liegroups": "single rigid bodies on Lie groups",
     "wbc.control": "a state in, torques out",
     "wbc.solvers": "levels in, x out: no robotics; the compiled kernel and the same in numpy",
-    "wbc.contacts": "points, soles, friction cones",
+    "wbc.contacts": "points, soles, wheels, friction cones",
     "wbc.tasking": "what a task is: rows, targets, gains, the tick",
     "wbc.dynamics": "robots in a state: the backends",
     "wbc.model": "robots as plain data, and their readers",
     "wbc.geometry": "pure functions on arrays",
     "wbc.arrays": "array types, and numbers out of what a user hands over",
     "wbc.compiled": "the kernel, where it was built",
+    "wbc.copies": "copies that share nothing that changes",
     "wbc.errors": "errors that name what is wrong",
     "wbc.lazy": "names that are imported when asked for",
-    "wbc.threads": "small matrices on one thread",
+    "wbc.threads": "small matrices on one thread, and one thread in a controller",
 }
 """What is in each package of the layers."""
 

@@ -16,19 +16,22 @@ import matplotlib.pyplot as plt
 import wbc
 from wbc.application.drawing import draw
 
-ORDER = ("planar_arm", "arm", "quadruped", "humanoid")
+ORDER = ("planar_arm", "arm", "quadruped", "humanoid", "diffdrive", "omni", "wheeled_quadruped")
+ACROSS = 4
 
 
 def main(path: Path) -> None:
     """Draws all robots in their nominal configurations."""
-    figure = plt.figure(figsize=(14, 4.2))
-    for column, name in enumerate(ORDER):
-        robot = wbc.load(name, "numpy")
-        axes = figure.add_axes((0.25 * column, 0.0, 0.25, 0.9), projection="3d")
+    rows = -(-len(ORDER) // ACROSS)
+    figure = plt.figure(figsize=(14, 4.2 * rows))
+    for number, name in enumerate(ORDER):
+        row, column = divmod(number, ACROSS)
+        robot, bottom = wbc.load(name, "numpy"), (rows - 1 - row) / rows
+        axes = figure.add_axes((column / ACROSS, bottom, 1 / ACROSS, 0.9 / rows), projection="3d")
         draw(axes, robot)
         axes.view_init(elev=16, azim=-52)
         joints = f"{robot.na} joints, {robot.mass:.0f} kg"
-        figure.text(0.25 * column + 0.125, 0.93, f"{name}  ({joints})", ha="center", fontsize=12)
+        figure.text((column + 0.5) / ACROSS, bottom + 0.93 / rows, f"{name}  ({joints})", ha="center", fontsize=12)
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, dpi=80)
     print(f"wrote {path}")

@@ -34,6 +34,7 @@ SHELL, DARK, METAL, ACCENT = "shell", "dark", "metal", "accent"
 COLOURS = {SHELL: "0.92 0.92 0.90 1", DARK: "0.15 0.16 0.18 1", METAL: "0.52 0.54 0.57 1"}  # accent: by robot
 AXES = {"x": (1, 0, 0), "y": (0, 1, 0), "z": (0, 0, 1)}
 ORIGIN = (0.0, 0.0, 0.0)
+FREE = (-math.inf, math.inf)  # the range of what turns on and on
 
 # ---------------------------------------------------------------------------------------------------------- shapes
 
@@ -120,6 +121,17 @@ class Motor:
     armature: float
 
 
+@dataclass(frozen=True)
+class Wheel:
+    """What rolls on the ground: see `wbc.Wheel`. Its axle is y, unless it is told; a castor touches with a ball."""
+
+    radius: float
+    crown: float = 0.0
+    axis: str = "y"
+    rollers: float | None = None
+    castor: bool = False
+
+
 @dataclass
 class Link:
     """A body, and the joint that carries it (none for the root; fixed when it has no motor)."""
@@ -160,6 +172,7 @@ class Robot:
     accent: str
     links: list[Link] = field(default_factory=list)
     feet: dict[str, list[tuple[float, float]]] = field(default_factory=dict)  # with the corners of the sole, if flat
+    wheels: dict[str, Wheel] = field(default_factory=dict)
     hands: list[str] = field(default_factory=list)
     nominal: dict[str, float] = field(default_factory=dict)
     height: float = 0.0  # of the base in the nominal configuration
@@ -189,10 +202,11 @@ class Robot:
         for link in [link for link in self.links if link.name.startswith(left) and name(link.name) not in known]:
             shapes = [replace(s, at=across(s.at), rpy=(-s.rpy[0], s.rpy[1], -s.rpy[2])) for s in link.shapes]
             # A reflection turns rotations about x and z round, and leaves those about y as they are.
-            span = link.range if link.axis == "y" else (-link.range[1], -link.range[0])
+            span = link.range if link.axis == "y" or link.range == FREE else (-link.range[1], -link.range[0])
             other = replace(link, name=name(link.name), parent=name(link.parent), joint=name(link.joint))
             self.links.append(replace(other, at=across(link.at), range=span, shapes=shapes))
         self.feet |= {name(foot): corners for foot, corners in self.feet.items() if foot.startswith(left)}
+        self.wheels |= {name(link): wheel for link, wheel in self.wheels.items() if link.startswith(left)}
         self.hands += [name(hand) for hand in self.hands if hand.startswith(left)]
 
     def poses(self, q: dict[str, float]) -> dict[str, tuple[Vector, Vector]]:
@@ -217,7 +231,7 @@ class Robot:
             poses = self.poses(q := posture(shift))
             moments = [mass * (poses[name][1] + poses[name][0] @ com) for name, mass, com in bodies]
             com = np.sum(moments, axis=0) / sum(mass for _, mass, _ in bodies)
-            feet = np.mean([poses[foot][1] for foot in self.feet], axis=0)
+            feet = np.mean([poses[foot][1] for foot in (*self.feet, *self.wheels)], axis=0)
             shift += float(com[0] - feet[0])
         self.nominal = {link.joint: q.get(link.joint, 0.0) for link in self.links if link.motor}
         self.height = clearance - float(feet[2])
@@ -318,7 +332,47 @@ def quadruped() -> Robot:
     """A 30 kg machine on four legs of three joints each, with all knees pointing backward, as a dog's elbows do."""
     about = "A foot's frame is the centre of its ball (radius 0.025 m), which stays at one height as the ball rolls."
     robot = Robot("quadruped", about, accent="0.95 0.42 0.08 1")
-    thigh, shank, radius = 0.27, 0.29, 0.025
+    radius = 0.025
+    quadruped_trunk(robot)
+    for leg, right, f in (("LF", "RF", 1), ("LH", "RH", -1)):
+        quadruped_leg(robot, leg, f)
+        foot = robot.body(f"{leg}_foot", 0.08, f"{leg}_shank", (0, 0, -SHIN))
+        foot.made_of(ball(radius, ORIGIN, DARK, collides=True))
+        robot.feet[f"{leg}_foot"] = []
+        robot.mirror(leg, right)
+    robot.stand(lambda shift: quadruped_posture(shift, 0.45), clearance=radius)
+    return robot
+
+
+def wheeled_quadruped() -> Robot:
+    """The quadruped with a driven wheel at the end of each leg in the place of a foot."""
+    about = "A wheel's frame is its centre; its tyre (radius 0.08 m) is round, so that it may lean."
+    robot = Robot("wheeled_quadruped", about, accent="0.95 0.42 0.08 1")
+    wheel, motor = Wheel(0.08, crown=0.02), Motor(20.0, 40.0, 0.02, 0.01)
+    quadruped_trunk(robot)
+    for leg, right, f in (("LF", "RF", 1), ("LH", "RH", -1)):
+        quadruped_leg(robot, leg, f)
+        name, at = f"{leg}_wheel", (0, 0.045, -SHIN)
+        robot.hinge(f"{name}_joint", f"{leg}_shank", at, "y", FREE, motor, name, 0.9).made_of(
+            *tyre(wheel.radius, 0.04, "y"), drum((0, -0.03, 0), "y", 0.034, 0.03, METAL, 0.4)
+        )
+        robot.wheels[name] = wheel
+        robot.mirror(leg, right)
+    robot.stand(lambda shift: quadruped_posture(shift, 0.42), clearance=wheel.radius)
+    return robot
+
+
+THIGH_BONE, SHIN = 0.27, 0.29  # lengths of the quadruped's legs
+
+
+def quadruped_posture(shift: float, below: float) -> dict[str, float]:
+    """Legs with their ends this far before and below the hips."""
+    hip, knee = bend(THIGH_BONE, SHIN, shift, below, -1)
+    return {f"{leg}_{name}": q for leg in ("LF", "RF", "LH", "RH") for name, q in (("HFE", hip), ("KFE", knee))}
+
+
+def quadruped_trunk(robot: Robot) -> None:
+    """The base, with battery, handle and head."""
     robot.body("base", 14.8).made_of(
         box((0.50, 0.19, 0.11), (0, 0, 0.015), SHELL),
         box((0.40, 0.15, 0.05), (0, 0, -0.06), DARK, 3.0),  # the battery
@@ -334,19 +388,9 @@ def quadruped() -> Robot:
         *(ball(0.017, (0.456, y, 0.085), ACCENT, 0.0) for y in (0.036, -0.036)),
         box((0.50, 0.19, 0.15), (0, 0, -0.005), "", 0.0, collides=True),
     )
-    for leg, right, f in (("LF", "RF", 1), ("LH", "RH", -1)):
-        quadruped_leg(robot, leg, f, thigh, shank, radius)
-        robot.mirror(leg, right)
-
-    def posture(shift: float) -> dict[str, float]:
-        hip, knee = bend(thigh, shank, shift, 0.45, -1)
-        return {f"{leg}_{name}": q for leg in ("LF", "RF", "LH", "RH") for name, q in (("HFE", hip), ("KFE", knee))}
-
-    robot.stand(posture, clearance=radius)
-    return robot
 
 
-def quadruped_leg(robot: Robot, leg: str, f: int, thigh: float, shank: float, radius: float) -> None:
+def quadruped_leg(robot: Robot, leg: str, f: int) -> None:
     """Hip abduction, hip flexion and knee flexion of a left leg at the front (`f` = 1) or the hind end."""
     abduction, swing, knee = Motor(60.0, 14.0, 0.05, 0.04), Motor(80.0, 14.0, 0.05, 0.06), Motor(80.0, 18.0, 0.05, 0.06)
     robot.hinge(f"{leg}_HAA", "base", (0.26 * f, 0.085, 0), "x", (-0.45, 0.7), abduction, f"{leg}_hip", 1.5).made_of(
@@ -360,16 +404,85 @@ def quadruped_leg(robot: Robot, leg: str, f: int, thigh: float, shank: float, ra
         drum((0, 0.029, 0), "y", 0.036, 0.006, ACCENT, 0.0),
         box((0.058, 0.034, 0.235), (0, 0, -0.1325), SHELL),
         box((0.030, 0.038, 0.14), (0, 0, -0.15), DARK),
-        drum((0, 0, -thigh), "y", 0.036, 0.052, DARK),
+        drum((0, 0, -THIGH_BONE), "y", 0.036, 0.052, DARK),
     )
-    robot.hinge(f"{leg}_KFE", f"{leg}_thigh", (0, 0, -thigh), "y", (-2.6, -0.2), knee, f"{leg}_shank", 0.42).made_of(
+    robot.hinge(
+        f"{leg}_KFE", f"{leg}_thigh", (0, 0, -THIGH_BONE), "y", (-2.6, -0.2), knee, f"{leg}_shank", 0.42
+    ).made_of(
         drum(ORIGIN, "y", 0.025, 0.06, METAL),
         rod((0, 0, -0.01), (0, 0, -0.16), 0.02, DARK),
-        rod((0, 0, -0.14), (0, 0, -shank + 0.01), 0.014, METAL, collides=True),
+        rod((0, 0, -0.14), (0, 0, -SHIN + 0.01), 0.014, METAL, collides=True),
         rod((0, 0, -0.15), (0, 0, -0.165), 0.021, ACCENT, 0.0),
     )
-    robot.body(f"{leg}_foot", 0.08, f"{leg}_shank", (0, 0, -shank)).made_of(ball(radius, ORIGIN, DARK, collides=True))
-    robot.feet[f"{leg}_foot"] = []
+
+
+# ------------------------------------------------------------------------------------------------- what has wheels only
+
+
+def tyre(radius: float, width: float, axis: str, rollers: int = 0) -> list[Shape]:
+    """A wheel about its frame: a tyre that touches with its whole width, a hub, and spokes that show how it turns."""
+    shapes = [
+        replace(drum(ORIGIN, axis, radius, width, DARK), collides=True),
+        drum(ORIGIN, axis, 0.6 * radius, 1.05 * width, METAL),
+        drum(ORIGIN, axis, 0.2 * radius, 1.15 * width, ACCENT, 0.0),
+    ]
+    start = np.roll(AXES[axis], 1) * 1.0
+    for k in range(3):
+        spoke = rotation(axis, 2 * math.pi * k / 3) @ start
+        shapes.append(rod(0.25 * radius * spoke, 0.55 * radius * spoke, 0.55 * width, ACCENT, 0.0))
+    for k in range(rollers):
+        middle = 0.9 * radius * rotation(axis, 2 * math.pi * k / rollers) @ start
+        along = 0.2 * radius * np.cross(AXES[axis], middle / np.linalg.norm(middle))
+        shapes.append(rod(middle - along, middle + along, 0.11 * radius, METAL, 0.0))
+    return shapes
+
+
+def diffdrive() -> Robot:
+    """A 20 kg base that turns by the difference of its two wheels' speeds; a castor keeps it from tipping backward."""
+    about = "Two driven wheels on one axis, and a castor behind them: a ball that slides and rolls freely."
+    robot = Robot("diffdrive", about, accent="0.10 0.60 0.25 1")
+    wheel, castor, motor = Wheel(0.1, crown=0.01), Wheel(0.04, castor=True), Motor(8.0, 25.0, 0.02, 0.01)
+    robot.body("base", 16.5).made_of(
+        box((0.46, 0.30, 0.10), (-0.06, 0, 0.03), SHELL, collides=True),
+        box((0.16, 0.24, 0.08), (-0.14, 0, 0.0), DARK, 7.0),  # the battery
+        drum((0.04, 0, 0.11), "z", 0.06, 0.07, DARK),  # what sees
+        drum((0.04, 0, 0.12), "z", 0.061, 0.012, ACCENT, 0.0),
+        box((0.02, 0.26, 0.03), (0.165, 0, 0.03), ACCENT, 0.0),
+        rod((-0.24, 0, -0.06), (-0.24, 0, 0.0), 0.02, METAL),
+    )
+    robot.hinge("left_wheel_joint", "base", (0, 0.19, 0), "y", FREE, motor, "left_wheel", 1.5).made_of(
+        *tyre(wheel.radius, 0.035, "y")
+    )
+    robot.wheels["left_wheel"] = wheel
+    robot.mirror("left_", "right_")
+    robot.body("castor", 0.3, "base", (-0.24, 0, castor.radius - wheel.radius)).made_of(
+        ball(castor.radius, ORIGIN, METAL, collides=True)
+    )
+    robot.wheels["castor"] = castor
+    robot.nominal, robot.height = {"left_wheel_joint": 0.0, "right_wheel_joint": 0.0}, wheel.radius
+    return robot
+
+
+def omni() -> Robot:
+    """A 20 kg base on four omni wheels, which goes in any direction."""
+    about = "Four wheels with rollers, at the front, the left, the rear and the right, their axles pointing outward."
+    robot = Robot("omni", about, accent="0.60 0.20 0.60 1")
+    motor, radius, reach = Motor(8.0, 25.0, 0.02, 0.01), 0.08, 0.24
+    robot.body("base", 15.0).made_of(
+        drum((0, 0, 0.03), "z", 0.20, 0.09, SHELL),
+        drum((0, 0, 0.0), "z", 0.13, 0.08, DARK, 6.0),  # the battery
+        drum((0, 0, 0.085), "z", 0.07, 0.04, DARK),
+        drum((0, 0, 0.11), "z", 0.071, 0.012, ACCENT, 0.0),
+        box((0.05, 0.06, 0.03), (0.18, 0, 0.06), ACCENT, 0.0),
+        box((0.28, 0.28, 0.12), (0, 0, 0.03), "", 0.0, collides=True),
+    )
+    for place, axis, x, y in (("front", "x", 1, 0), ("left", "y", 0, 1), ("rear", "x", -1, 0), ("right", "y", 0, -1)):
+        name, at = f"{place}_wheel", (reach * x, reach * y, 0)
+        robot.hinge(f"{name}_joint", "base", at, axis, FREE, motor, name, 1.2).made_of(*tyre(radius, 0.04, axis, 8))
+        robot.wheels[name] = Wheel(radius, crown=0.01, axis=axis, rollers=0.0)
+        robot.nominal[f"{name}_joint"] = 0.0
+    robot.height = radius
+    return robot
 
 
 # ---------------------------------------------------------------------------------------------------- the humanoid
@@ -552,10 +665,11 @@ def urdf(robot: Robot) -> str:
 
 def wbc_lines(robot: Robot) -> list[str]:
     """What `wbc` wants to know and URDF has no word for."""
-    lines = [f'  <wbc base="{"floating" if robot.feet else "fixed"}">']
+    lines = [f'  <wbc base="{"floating" if robot.feet or robot.wheels else "fixed"}">']
     for foot, corners in robot.feet.items():
         outline = f' corners="{"  ".join(text(*corner) for corner in corners)}"' if corners else ""
         lines.append(f'    <foot link="{foot}"{outline}/>')
+    lines += [wheel_line(link, wheel) for link, wheel in robot.wheels.items()]
     lines += [f'    <hand link="{hand}"/>' for hand in robot.hands]
     lines.append(f'    <nominal base="0 0 {text(robot.height)}  1 0 0 0">')
     lines += [f'      <joint name="{name}" position="{text(angle)}"/>' for name, angle in robot.nominal.items()]
@@ -565,20 +679,31 @@ def wbc_lines(robot: Robot) -> list[str]:
     return [*lines, "  </wbc>"]
 
 
+def wheel_line(link: str, wheel: Wheel) -> str:
+    """What `wbc` wants to know of a wheel."""
+    axle = f' axle="{text(*AXES[wheel.axis])}"' if wheel.axis != "y" else ""
+    crown = f' crown="{text(wheel.crown)}"' if wheel.crown else ""
+    rollers = "" if wheel.rollers is None else f' rollers="{text(wheel.rollers)}"'
+    castor = ' castor="true"' if wheel.castor else ""
+    return f'    <wheel link="{link}" radius="{text(wheel.radius)}"{axle}{crown}{rollers}{castor}/>'
+
+
 def joint_lines(link: Link) -> list[str]:
     """The joint that carries a link."""
     if not link.joint:
         return []
-    motor = link.motor
+    motor, endless = link.motor, link.range == FREE
+    kind = ("continuous" if endless else "revolute") if motor else "fixed"
     lines = [
-        f'  <joint name="{link.joint}" type="{"revolute" if motor else "fixed"}">',
+        f'  <joint name="{link.joint}" type="{kind}">',
         f'    <parent link="{link.parent}"/><child link="{link.name}"/><origin xyz="{text(*link.at)}" rpy="0 0 0"/>',
     ]
     if motor:
         low, high, torque, speed = (text(number) for number in (*link.range, motor.torque, motor.speed))
+        bounds = "" if endless else f'lower="{low}" upper="{high}" '
         lines += [
             f'    <axis xyz="{text(*AXES[link.axis])}"/>',
-            f'    <limit lower="{low}" upper="{high}" effort="{torque}" velocity="{speed}"/>',
+            f'    <limit {bounds}effort="{torque}" velocity="{speed}"/>',
             f'    <dynamics damping="{text(motor.damping)}" friction="0"/>',
         ]
     return [*lines, "  </joint>"]
@@ -606,7 +731,7 @@ def link_lines(link: Link) -> list[str]:
     return [*lines, "  </link>"]
 
 
-ROBOTS: tuple[Callable[[], Robot], ...] = (planar_arm, arm, quadruped, humanoid)
+ROBOTS: tuple[Callable[[], Robot], ...] = (planar_arm, arm, quadruped, humanoid, diffdrive, omni, wheeled_quadruped)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

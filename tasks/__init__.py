@@ -1,12 +1,14 @@
 """What a user composes into a stack: one small class for each thing that a robot can be asked to do.
 
 Equations: `EquationOfMotion`, `ContactMotion`, `EndEffectorAcceleration`, `CartesianImpedance`, `CenterOfMass`,
-`CentroidalMomentum`, `JointAcceleration`, `JointImpedance`, `ContactForce`, and what is wanted least:
-`TorqueMinimization`, `ForceMinimization`, `AccelerationMinimization`. Inequalities: `TorqueLimits`, `FrictionCones`,
-`JointLimits`, and any equation with a tolerance. `Rows` takes rows of one's own.
+`CentroidalMomentum`, `JointAcceleration`, `JointImpedance`, `ContactForce`; `BaseVelocity` and `WheelSpin` for what
+drives; and what is wanted least: `TorqueMinimization`, `ForceMinimization`, `AccelerationMinimization`. Inequalities:
+`TorqueLimits`, `FrictionCones`, `JointLimits`, and any equation with a tolerance. `Rows` takes rows of one's own.
 
 For velocities, without forces (`wbc.kinematics.DifferentialKinematics`): `EndEffectorVelocity`, `CenterOfMassVelocity`,
 `JointVelocity`, `ContactVelocity`, `VelocityMinimization`, and the inequalities `VelocityLimits`.
+
+`tasks.wheels.driving` makes a stack for a robot on wheels.
 
 `Trot` is no task but a gait: before each tick it sets the targets of tasks of its own, and opens and closes contacts.
 """
@@ -23,6 +25,7 @@ from wbc.control.equation_of_motion import EquationOfMotion
 from wbc.lazy import lazy
 
 if TYPE_CHECKING:
+    from tasks.base_velocity import BaseVelocity
     from tasks.gait import Trot
     from tasks.kinematics import (
         CenterOfMassVelocity,
@@ -32,9 +35,11 @@ if TYPE_CHECKING:
         VelocityLimits,
         VelocityMinimization,
     )
+    from tasks.spin import WheelSpin
 
 __all__ = [
     "AccelerationMinimization",
+    "BaseVelocity",
     "CartesianImpedance",
     "CenterOfMass",
     "CenterOfMassVelocity",
@@ -57,9 +62,11 @@ __all__ = [
     "Trot",
     "VelocityLimits",
     "VelocityMinimization",
+    "WheelSpin",
 ]
 
 _LATER = {
+    "BaseVelocity": "tasks.base_velocity",
     "Trot": "tasks.gait",
     "CenterOfMassVelocity": "tasks.kinematics",
     "ContactVelocity": "tasks.kinematics",
@@ -67,7 +74,8 @@ _LATER = {
     "JointVelocity": "tasks.kinematics",
     "VelocityLimits": "tasks.kinematics",
     "VelocityMinimization": "tasks.kinematics",
+    "WheelSpin": "tasks.spin",
 }
-"""What is imported when it is asked for, and from where: by those who walk, and those who have no use for forces."""
+"""What is imported when it is asked for, and from where: by those who walk, drive, or have no use for forces."""
 
 __getattr__ = lazy(__name__, _LATER)

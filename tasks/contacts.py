@@ -8,8 +8,8 @@ import numpy as np
 import scipy.linalg
 
 from tasks.axes import AXES, picked
-from wbc.arrays import Array, ArrayLike
-from wbc.contacts import Contact, PointContact, SurfaceContact
+from wbc.arrays import Array, ArrayLike, as_slice
+from wbc.contacts import Contact, PointContact, RollingContact, SurfaceContact
 from wbc.contacts.heading import aligned, heading
 from wbc.dynamics import Dynamics
 from wbc.errors import WbcError, number, show, unknown_name
@@ -25,9 +25,10 @@ Axes = str | Iterable[str]
 
 
 class ContactMotion(Task):
-    """Closed contacts stay where they are.
+    """Closed contacts stay where they are, and wheels roll without slipping.
 
-    J v̇ = −J̇v − kd J v + kp e, e from where each contact closed to where it is; for soles also the rotation.
+    J v̇ = −J̇v − kd J v + kp e, e from where each contact closed to where it is; for soles also the rotation. A wheel has
+    no place to stay at: its e is zero, and kd brings to rest what slips.
 
     A contact that slides is held along its normal only: `axes="z"`, or `axes={"tool": "z"}` where others stay. What it
     does along the plane is for other tasks; what friction does there, for `FrictionCones(sliding=...)`.
@@ -70,7 +71,7 @@ class ContactMotion(Task):
 
     def _held(self, contact: Contact) -> tuple[str, ...]:
         """The axes of a contact that are held."""
-        known = AXES[: contact.rows]
+        known = contact.axes
         axes = self._of.get(contact.name, self._all)
         if axes is None:
             return known
@@ -79,7 +80,7 @@ class ContactMotion(Task):
         return axes
 
     def rows(self, robot: Dynamics, tick: Tick) -> Rows:
-        """See `Task`; three rows a point, six a sole, or those of its axes, in the order of the contacts."""
+        """See `Task`; three rows a point, six a sole, up to three a wheel, or those of its axes."""
         J, bias = tick.contact_motion(robot)
         b = -bias - self.gains.kd * J.dot(robot.v)
         if self.gains.kp:
@@ -97,13 +98,19 @@ class ContactMotion(Task):
             if len(held) == contact.rows:  # in any axes: the world's, as without a choice
                 parts.append(np.eye(contact.rows))
                 continue
-            turn: Array = np.kron(np.eye(contact.rows // 3), contact_axes(robot, contact)).astype(float)
-            parts.append(turn[[AXES.index(axis) for axis in held]])
+            parts.append(held_axes(robot, contact)[[contact.axes.index(axis) for axis in held]])
         return scipy.linalg.block_diag(*parts) if parts else np.zeros((0, 0))
 
     def row_names(self, robot: Dynamics, tick: Tick) -> list[str]:
         """See `Task`."""
         return [f"{axis} of {contact.name}" for contact in tick.contacts for axis in self._held(contact)]
+
+
+def held_axes(robot: Dynamics, contact: Contact) -> Array:
+    """What takes the rows of a contact to its own axes, shape (rows, rows): those of a wheel are in them."""
+    if isinstance(contact, RollingContact):
+        return np.eye(contact.rows)
+    return np.kron(np.eye(contact.rows // 3), contact_axes(robot, contact)).astype(float)
 
 
 def contact_axes(robot: Dynamics, contact: Contact) -> Array:
@@ -146,6 +153,7 @@ class _Laid:
         self._lower, self._upper = np.full(len(self._still), -np.inf), np.zeros(len(self._still))
         self.facets: dict[str, slice] = {}
         self._turning: list[tuple[Contact, slice]] = []
+        columns: list[int] = []
         start = 0
         for index, (contact, block) in enumerate(zip(tick.contacts, blocks, strict=True)):
             where, rows = tick.force_of(contact.name), slice(start, start + len(block))
@@ -154,11 +162,16 @@ class _Laid:
             self.facets[contact.name] = rows
             if contact in self.sliding:
                 self._lower[rows] = 0.0
-            self._turning.append((contact, slice(where.start // 3, where.stop // 3)))
+            if contact.turns:
+                first = len(columns) // 3
+                columns += range(where.start, where.stop)
+                self._turning.append((contact, slice(first, len(columns) // 3)))
             start += len(block)
         self._count, self._least = count, [contact.minimum for contact in tick.contacts]
-        # for each triple of force variables its columns, to be turned at once
-        self._triples = np.ascontiguousarray(self._still.reshape(len(self._still), tick.nf // 3, 3).transpose(1, 0, 2))
+        # for each triple of force variables that turn its columns, to be turned at once
+        self._columns = as_slice(np.array(columns, dtype=np.intp))
+        triples = self._still[:, self._columns].reshape(len(self._still), len(columns) // 3, 3)
+        self._triples = np.ascontiguousarray(triples.transpose(1, 0, 2))
         self._turns = np.empty((len(self._triples), 3, 3))
         self._with_heading = self._on_the_ground(tick) if all(c.carrier is None for c in tick.contacts) else None
         self._bounds: tuple[list[float], Array, Array] | None = None
@@ -169,8 +182,9 @@ class _Laid:
         rows at the heading ψ.
         """
         parts = np.zeros((3, *self._still.shape))
-        for contact, triples in self._turning:
-            at = slice(3 * triples.start, 3 * triples.stop)
+        parts[0] = self._still
+        for contact, _ in self._turning:
+            at = tick.force_of(contact.name)
             for part, turn in zip(parts, aligned(contact.normal), strict=True):
                 part[:, at] = (self._still[:, at].reshape(-1, 3) @ turn.T).reshape(len(part), -1)
         return parts.reshape(3, -1)
@@ -182,8 +196,12 @@ class _Laid:
             return matrix
         for contact, triples in self._turning:
             self._turns[triples] = contact.turn(robot).T
-        matrix = np.empty(self._still.shape)
-        np.matmul(self._triples, self._turns, out=matrix.reshape(len(matrix), len(self._turns), 3).transpose(1, 0, 2))
+        turned = np.empty((len(self._still), 3 * len(self._turns)))
+        np.matmul(self._triples, self._turns, out=turned.reshape(len(turned), len(self._turns), 3).transpose(1, 0, 2))
+        if turned.shape == self._still.shape:  # all of them turn
+            return turned
+        matrix = self._still.copy()
+        matrix[:, self._columns] = turned
         return matrix
 
     def bounds(self, ceilings: list[float]) -> tuple[Array, Array]:
@@ -329,10 +347,10 @@ class ContactForce(Aimed):
     def _pick(self, size: int, contact: Contact) -> list[int]:
         """The entries of force or wrench that are controlled, for a target of some size."""
         picked = list(range(size)) if self._axes is None else self._axes
-        if picked and max(picked) >= min(size, contact.rows):
+        if picked and max(picked) >= min(size, contact.wrench_size):
             wanted = ", ".join(AXES[axis] for axis in picked)
             raise WbcError(
-                f"{self.name}: {wanted} are asked for; the target has {size} axes, the contact {contact.rows}"
+                f"{self.name}: {wanted} are asked for; the target has {size} axes, the contact {contact.wrench_size}"
             )
         return picked
 
@@ -344,9 +362,9 @@ class ContactForce(Aimed):
         contact = tick.contact(self.contact)
         wanted, _, _ = self._target.at(tick.time, np.zeros(3))
         picked = self._pick(len(wanted), contact)
-        if contact.size == contact.rows:
+        if not contact.posed:
             return Rows.equal(wanted[picked], force=np.arange(where.start, where.stop)[picked])
-        A = np.zeros((len(picked), tick.nf))  # forces at corners: the wrench is a sum of them
+        A = np.zeros((len(picked), tick.nf))  # forces at corners, or in a wheel's own axes: the wrench is a sum of them
         A[:, where] = np.column_stack([contact.wrench(robot, unit) for unit in np.eye(contact.size)])[picked]
         return Rows.equal(wanted[picked], force=A)
 

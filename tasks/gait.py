@@ -1,24 +1,29 @@
 """A trot: when which foot is lifted, where it is put down, and what the base does meanwhile.
 
 A gait is no task: it has no rows. It stands here because it makes tasks and steers them, and what composes tasks is
-above `wbc`. Its own tasks are `Trot.base` and `Trot.swings`.
+above `wbc`. Its own tasks are `Trot.base` and `Trot.steps`.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from functools import partial
 
 import numpy as np
 from numpy.polynomial import Polynomial
 
 from tasks.frame import EndEffectorAcceleration
+from tasks.spin import WheelSpin
 from wbc.arrays import Array, ArrayLike, numbers
+from wbc.contacts import RollingContact
 from wbc.control.protocol import TorqueController
+from wbc.control.stack import Stack
 from wbc.dynamics import Dynamics
 from wbc.errors import WbcError, show
 from wbc.geometry import so3
 from wbc.tasking.gains import Gains
+from wbc.tasking.levels import Levels
 
 TICK = 1e-9
 """What is due within so many seconds is due: times of ticks are sums of periods."""
@@ -48,11 +53,17 @@ class Trot:
 
         foothold = p + v t₊ + R_z(ψ + ω t₊) r + k (v − v_command).
 
-    The base keeps its height and stays level, and follows the integrated command. Put `base` and `swings` into a stack,
+    A wheel rolls on under the base during its stance, and leaves it to the side only. It is put down where its hip will
+    be at the touchdown, and before that by half of how far it will be left to the side; it swings as fast as it rolls,
+    and turns as if it rolled. While it is on the ground it is kept under its hip, forward and backward: else wheels
+    would be thrown about for what their inertia does to the base. All that is `steps`; it stands above the base.
+
+    The base keeps its height and stays level, and follows the integrated command. Put `base` and `steps` into a stack,
     the feet being point contacts named as their frames, and call `update` before each tick.
 
     Args:
-        robot: with four feet; its nominal configuration says where they stand under the base.
+        robot: with four feet, or four wheels in their place (see `wbc.Wheel`); its nominal configuration says where
+            they stand under the base.
         command: see the attribute.
         swing: time of a foot in the air, s.
         overlap: time on all four feet between two swings, s.
@@ -72,6 +83,9 @@ class Trot:
             set at any time.
         base: the task that steers the base.
         swings: the tasks that move the feet, named "swing of ..."; each is off while its foot is on the ground.
+        stances: the tasks that keep wheels under their hips, named "stance of ..."; each is off while its wheel is in
+            the air; none for feet.
+        steps: swings, stances and the spin of wheels, for one level of a stack.
     """
 
     def __init__(
@@ -93,9 +107,10 @@ class Trot:
     ) -> None:
         if not isinstance(robot, Dynamics):
             raise WbcError(f"a trot needs a robot of wbc.load, not {show(robot)}")
-        feet = robot.model.feet
+        feet = robot.model.feet or tuple(robot.model.wheels)
         if len(feet) != 4:
             raise WbcError(f"a trot needs four feet; {robot.model.name!r} has {len(feet)}")
+        self._rolls = not robot.model.feet
         if not (swing > 0 and overlap > 0 and lift > 0 and settle >= 0 and greatest > 0 and leash > 0):
             raise WbcError("a trot's swing, overlap, lift, greatest and leash must be positive, settle zero or more")
         self.swing, self.overlap, self.lift, self.feedback = swing, overlap, lift, feedback
@@ -119,7 +134,34 @@ class Trot:
             )
             for foot in feet
         )
+        self.stances = tuple(
+            EndEffectorAcceleration(
+                wheel, self._under_hip(posed, wheel), Gains(3.0), axes="x", relative_to=base, name=f"stance of {wheel}"
+            )
+            for wheel in (feet if self._rolls else ())
+        )
+        spin = [WheelSpin([RollingContact(wheel) for wheel in feet])] if self._rolls else []
+        self.steps = Levels([[*self.swings, *self.stances, *spin]])
         self.reset()
+
+    def _under_hip(self, posed: Dynamics, wheel: str) -> Array:
+        """Where a wheel is against the base in the nominal configuration, m, in the axes of the base, shape (3,)."""
+        base = posed.pose(self._frame)
+        return np.asarray(base[:3, :3].T @ (posed.pose(wheel)[:3, 3] - base[:3, 3]))
+
+    def _lower(self, stack: Stack, feet: Iterable[str]) -> None:
+        """Hands feet from their swings to their stances."""
+        for foot in feet:
+            stack.switch_off(f"swing of {foot}")
+            if self._rolls:
+                stack.switch_on(f"stance of {foot}")
+
+    def _raise(self, stack: Stack, feet: Iterable[str]) -> None:
+        """Hands feet from their stances to their swings."""
+        for foot in feet:
+            stack.switch_on(f"swing of {foot}")
+            if self._rolls:
+                stack.switch_off(f"stance of {foot}")
 
     def reset(self) -> None:
         """Forgets the past: the next `update` finds the robot standing on its four feet."""
@@ -130,6 +172,7 @@ class Trot:
         self._heading_rate = np.zeros(3)  # the same, in the axes of the heading: the command, taken up smoothly
         self._from = {foot: np.zeros(3) for foot in self._hips}
         self._to = {foot: np.zeros(3) for foot in self._hips}
+        self._along = {foot: np.zeros(3) for foot in self._hips}  # the velocity of a wheel that rolls, world axes
         self._lifted = 0.0
 
     @property
@@ -155,15 +198,14 @@ class Trot:
 
         Args:
             t: s.
-            controller: its stack holds `base`, `swings` and the feet's contacts.
+            controller: its stack holds `base`, `steps` and the feet's contacts.
         """
         robot, stack = controller.robot, controller.stack
         if math.isnan(self._time) or t < self._time:  # the start of a run: the base holds what the first tick measures
             self.reset()
             self._began, self._time = t, t
             stack.close_contact(self._hips)
-            for task in self.swings:
-                stack.switch_off(task.name)
+            self._lower(stack, self._hips)
             self.base.target = None
             return
         pose = robot.pose(self._frame)
@@ -178,15 +220,15 @@ class Trot:
         airborne = step >= 0 and elapsed - step * length >= self.overlap
         if step != self._step:
             stack.close_contact(self.contacts_in_air, self.overlap)
-            for foot in self.contacts_in_air:
-                stack.switch_off(f"swing of {foot}")
+            self._lower(stack, self.contacts_in_air)
             stack.open_contact(self._pairs[step % 2], self.overlap)
         self._step = step
         if airborne and not self._airborne:
             self._lifted = t
             for foot in self._pairs[step % 2]:
                 self._from[foot] = robot.pose(foot)[:3, 3].copy()
-                stack.switch_on(f"swing of {foot}")
+                self._along[foot] = self._rolling(foot)
+            self._raise(stack, self._pairs[step % 2])
         self._airborne = airborne
         self._put_down(robot, t)
 
@@ -210,13 +252,25 @@ class Trot:
             return
         pose = robot.pose(self._frame)
         v = robot.twist(self._frame)[:2]
-        # in the middle of a stance as long as a swing with the whiles on all feet before and after it
-        ahead = self._lifted + self.swing - t + self.swing / 2 + self.overlap
+        # the middle of a stance as long as a swing with the whiles on all feet before and after it
+        half = self.swing / 2 + self.overlap
+        ahead = self._lifted + self.swing - t + (0.0 if self._rolls else half)
         yaw = math.atan2(pose[1, 0], pose[0, 0]) + self._rate[2] * ahead
         turn = so3.exp([0.0, 0.0, yaw])[:2, :2]
         middle = pose[:2, 3] + v * ahead + self.feedback * (v - self._rate[:2])
         for foot in self.contacts_in_air:
-            self._to[foot] = np.append(middle + turn @ self._hips[foot], self._from[foot][2])
+            place = self._hips[foot]
+            if self._rolls:
+                aside = self._heading_rate[1] + self._heading_rate[2] * place[0]
+                place = np.array([place[0], place[1] + half * aside])
+            self._to[foot] = np.append(middle + turn @ place, self._from[foot][2])
+
+    def _rolling(self, foot: str) -> Array:
+        """The velocity with which a wheel rolls under the base, world axes, m/s; zero for what does not roll."""
+        if not self._rolls:
+            return np.zeros(3)
+        forward = self._heading_rate[0] - self._heading_rate[2] * self._hips[foot][1]
+        return np.asarray(forward * np.array([math.cos(self._pose[3]), math.sin(self._pose[3]), 0.0]))
 
     def _base_target(self, time: float) -> tuple[Array, Array, Array]:
         pose = np.eye(4)
@@ -227,10 +281,11 @@ class Trot:
     def _swing_target(self, foot: str, time: float) -> tuple[Array, Array, Array]:
         """Position, velocity and acceleration of a foot: away over the ground, and down on it."""
         s = min(max((time - self._lifted) / self.swing, 0.0), 1.0)
-        way = self._to[foot] - self._from[foot]
+        along = self._along[foot] * self.swing
+        way = self._to[foot] - self._from[foot] - along
         down = self.touchdown * self.swing
-        found = []
+        found, rolled = [], (along * s, along, np.zeros(3))
         for order in range(3):
             rise = self.lift * BUMP[order](s) + down * DOWN[order](s)
-            found.append((way * AWAY[order](s) + np.array([0.0, 0.0, rise])) / self.swing**order)
+            found.append((way * AWAY[order](s) + rolled[order] + np.array([0.0, 0.0, rise])) / self.swing**order)
         return self._from[foot] + found[0], np.append(found[1], np.zeros(3)), np.append(found[2], np.zeros(3))

@@ -10,7 +10,7 @@ import numpy as np
 from wbc.arrays import Array, ArrayLike, IntArray
 from wbc.contacts import Contact
 from wbc.dynamics import Dynamics
-from wbc.errors import WbcError, unknown_name
+from wbc.errors import WbcError, show, unknown_name
 from wbc.model.names import actuator_names, velocity_names
 from wbc.tasking.gains import Gains
 from wbc.tasking.rows import Rows
@@ -26,6 +26,8 @@ class OnJoints(Aimed):
         super().__init__(name, weight, tolerance)
         if isinstance(joints, str):
             raise WbcError(f"{name}: joints is a list of names, not the text {joints!r}")
+        if joints is not None and not isinstance(joints, Iterable):
+            raise WbcError(f"{name}: joints is a list of names, not {show(joints)}")
         self.joints = None if joints is None else tuple(joints)
         self._found_for: object = None
 

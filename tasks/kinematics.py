@@ -10,7 +10,6 @@ from typing import Literal
 
 import numpy as np
 
-from tasks.axes import AXES
 from tasks.balance import OnCenterOfMass
 from tasks.frame import OnFrame
 from tasks.joints import OnJoints
@@ -178,13 +177,13 @@ class ContactVelocity(Task):
         self.gain = rate_gain(gain, self.name, 1)
 
     def rows(self, robot: Dynamics, tick: Tick) -> Rows:
-        """See `Task`; three rows a point, six a sole, in the order of the contacts."""
+        """See `Task`; three rows a point, six a sole, up to three a wheel, in the order of the contacts."""
         J, _ = tick.contact_motion(robot)
         return Rows.equal(self.gain * tick.contact_error(robot), velocity=J)
 
     def row_names(self, robot: Dynamics, tick: Tick) -> list[str]:
         """See `Task`."""
-        return [f"{axis} of {contact.name}" for contact in tick.contacts for axis in AXES[: contact.rows]]
+        return [f"{axis} of {contact.name}" for contact in tick.contacts for axis in contact.axes]
 
 
 class VelocityMinimization(Task):

@@ -32,6 +32,7 @@ PACKAGED = [
     Robot("arm", packaged_path("arm"), False),
     Robot("quadruped", packaged_path("quadruped"), True),
     Robot("humanoid", packaged_path("humanoid"), True),
+    Robot("diffdrive", packaged_path("diffdrive"), True),
 ]
 
 REAL = [

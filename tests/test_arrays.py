@@ -20,9 +20,34 @@ def test_numbers_are_copied_and_what_is_none_is_named() -> None:
     assert found is not given and np.array_equal(found, given)
     assert numbers(given, "it", copy=False) is given
     assert numbers([[1, 2], [3, 4]], "it").dtype == float and numbers(True, "it") == 1.0
-    for bad in ("one", {}, [[1, 2], [3]], ["1", "x"], [1j], 10**400, object()):
+    for bad in ("one", {}, [[1, 2], [3]], ["1", "2"], [None], 10**400, object()):
         with pytest.raises(WbcError, match="^it = .* is not an array of numbers$"):
             numbers(bad, "it")
+
+
+def test_what_would_lose_something_as_an_array_of_numbers_is_refused() -> None:
+    for bad, told in (
+        (np.array([1.0 + 2.0j]), "is complex"),
+        ([1j], "is complex"),
+        (np.ma.array([1.0, 2.0], mask=[False, True]), "is a masked array"),
+        (np.ma.array([1.0, 2.0]), "is a masked array"),
+        (np.array([1.0, None]), "its entries are objects"),
+    ):
+        for copy in (True, False):
+            with pytest.raises(WbcError, match=f"(?s)it = .*{told}"):
+                numbers(bad, "it", copy=copy)
+
+
+def test_memory_of_others_is_copied_too() -> None:
+    class Foreign:
+        def __init__(self) -> None:
+            self.memory = np.arange(3.0)
+
+        def __array__(self, dtype=None, copy=None):
+            return self.memory
+
+    given = Foreign()
+    assert not np.shares_memory(numbers(given, "it"), given.memory)
 
 
 def test_there_is_one_place_where_arrays_are_made_of_what_may_be_none() -> None:

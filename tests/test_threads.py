@@ -1,10 +1,19 @@
-"""One thread while it lasts, and what there was before afterwards."""
+"""One thread for linear algebra while it lasts, and one thread at a time in a controller."""
 
 from __future__ import annotations
 
+import copy
+import threading
+import time
+
+import numpy as np
+import pytest
 from threadpoolctl import threadpool_info
 
+import tasks
 import wbc
+from tests.control.scenes import standing
+from wbc import classical, kinematics
 
 
 def threads() -> list[int]:
@@ -17,3 +26,99 @@ def test_linear_algebra_is_held_to_one_thread() -> None:
     with wbc.single_threaded():
         assert set(threads()) == {1}
     assert threads() == before
+
+
+class Waiting(tasks.JointAcceleration):
+    """A task that stays in a tick until it is told."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.inside, self.go_on = threading.Event(), threading.Event()
+
+    def rows(self, robot, tick):
+        self.inside.set()
+        self.go_on.wait(10.0)
+        return super().rows(robot, tick)
+
+
+class WaitingLaw(classical.ClassicalController):
+    """A law that stays in a tick until it is told."""
+
+    inside, go_on = threading.Event(), threading.Event()
+
+    def law(self, robot, tick):
+        self.inside.set()
+        self.go_on.wait(10.0)
+        return np.zeros(robot.na)
+
+
+class WaitingVelocity(tasks.JointVelocity):
+    """As `Waiting`, for velocities."""
+
+    inside, go_on = threading.Event(), threading.Event()
+
+    def rows(self, robot, tick):
+        self.inside.set()
+        self.go_on.wait(10.0)
+        return super().rows(robot, tick)
+
+
+def waiting(kind: str):
+    """A controller that waits in the middle of a tick, and what it waits for."""
+    robot = wbc.load("arm")
+    if kind == "classical":
+        return WaitingLaw(robot), WaitingLaw
+    if kind == "kinematic":
+        task = WaitingVelocity()
+        return kinematics.DifferentialKinematics(robot, wbc.Stack(task)), task
+    task = Waiting()
+    return wbc.Controller(robot, wbc.Stack(tasks.EquationOfMotion() / task)), task
+
+
+@pytest.mark.parametrize("kind", ["of tasks", "classical", "kinematic"])
+def test_a_second_thread_in_a_controller_is_told(kind: str) -> None:
+    one, held = waiting(kind)
+    q, v = np.array(one.robot.model.nominal), np.zeros(one.robot.nv)
+    first = threading.Thread(target=one.step, args=(q, v, 0.0))
+    first.start()
+    try:
+        assert held.inside.wait(10.0)
+        began = time.perf_counter()
+        with pytest.raises(wbc.WbcError, match=r"in the middle of a tick: two threads .*copy\.deepcopy"):
+            one.step(q, v, 0.0)
+        with pytest.raises(wbc.WbcError, match="in the middle of a tick"):
+            one.reset()
+        assert time.perf_counter() - began < 5.0  # it did not wait for the first
+    finally:
+        held.go_on.set()
+        first.join()
+    one.step(q, v, 0.0)  # the turn was given back
+    one.reset()
+
+
+def test_a_tick_that_ends_in_an_error_gives_its_turn_back() -> None:
+    one, q = standing("quadruped")
+    for _ in range(2):
+        with pytest.raises(wbc.WbcError, match="q has shape"):
+            one.step(q[1:], np.zeros(18))
+    one.step(q, np.zeros(18))
+
+
+def test_threads_with_copies_of_their_own_agree_with_one_that_is_alone() -> None:
+    one, q = standing("quadruped")
+    made = [copy.deepcopy(one) for _ in range(3)]
+    found: dict[int, bytes] = {}
+
+    def work(number: int) -> None:
+        for tick in range(50):
+            solution = made[number].step(q, np.full(18, 0.01 * tick), 1e-3 * tick)
+        found[number] = solution.torque.tobytes()
+
+    running = [threading.Thread(target=work, args=(number,)) for number in range(3)]
+    for thread in running:
+        thread.start()
+    for thread in running:
+        thread.join()
+    for tick in range(50):
+        alone = one.step(q, np.full(18, 0.01 * tick), 1e-3 * tick)
+    assert set(found.values()) == {alone.torque.tobytes()} and len(found) == 3

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 import scipy.linalg  # noqa: F401  the heaviest import: from the depths of others it takes Python a tenth longer
 
-from wbc.contacts import Contact, PointContact, SurfaceContact
+from wbc.contacts import Contact, PointContact, RollingContact, SurfaceContact
 from wbc.control.stack import Stack
 from wbc.dynamics import Dynamics, load
 from wbc.errors import WbcError, WbcWarning
 from wbc.lazy import lazy
-from wbc.model import Body, Frame, Joint, Limits, Model, Shape
+from wbc.model import Body, Frame, Joint, Limits, Model, Shape, Wheel
 from wbc.tasking.gains import Gains
 from wbc.tasking.levels import Levels
 from wbc.tasking.rows import Rows
@@ -47,6 +47,7 @@ __all__ = [
     "MujocoSimulator",
     "PointContact",
     "Push",
+    "RollingContact",
     "Rows",
     "Shape",
     "Simulator",
@@ -58,6 +59,7 @@ __all__ = [
     "Variables",
     "WbcError",
     "WbcWarning",
+    "Wheel",
     "__version__",
     "load",
     "read_log",

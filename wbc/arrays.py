@@ -30,8 +30,11 @@ else:  # numpy.typing takes a twentieth of the time that importing wbc takes
     ArrayLike = object
 
 
+FLOAT = np.dtype(float)
+
+
 def numbers(values: object, what: str, *, copy: bool = True) -> Array:
-    """An array of numbers: the one place where what a user handed over becomes one.
+    """An array of real numbers: the one place where what a user handed over becomes one.
 
     Args:
         values: whatever was given.
@@ -39,12 +42,22 @@ def numbers(values: object, what: str, *, copy: bool = True) -> Array:
         copy: False: not a copy, where it is an array of numbers already.
 
     Raises:
-        WbcError: it is no array of numbers.
+        WbcError: it is no array of numbers, or one that would lose something as one: complex, or masked.
     """
+    if type(values) is np.ndarray and values.dtype is FLOAT:
+        return values.copy() if copy else values
     try:
-        return np.array(values, dtype=float) if copy else np.asarray(values, dtype=float)
+        given = np.asarray(values)
     except (TypeError, ValueError, OverflowError):
         raise WbcError(f"{what} = {show(values)} is not an array of numbers") from None
+    if given.dtype.kind not in "fiub":
+        if given.dtype.kind == "c":
+            raise WbcError(f"{what} = {show(values)} is complex; give real numbers, such as its .real")
+        hint = "; its entries are objects: give its .astype(float)" if isinstance(values, np.ndarray) else ""
+        raise WbcError(f"{what} = {show(values)} is not an array of numbers{hint}")
+    if isinstance(values, np.ma.MaskedArray):
+        raise WbcError(f"{what} = {show(values)} is a masked array; give one with all its numbers, such as its .data")
+    return np.array(given, dtype=float) if copy else np.asarray(given, dtype=float)
 
 
 def cross(a: Array, b: Array) -> Array:

@@ -1,9 +1,64 @@
-"""One thread for the small matrices of a control loop."""
+"""One thread for the small matrices of a control loop, and one thread at a time in a controller."""
 
 from __future__ import annotations
 
+import functools
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+
+from wbc.errors import WbcError
+
+
+class Turn:
+    """Whose turn it is in an object that only one thread may use at a time. A second one is told, and does not wait.
+
+    A control loop takes its turn in every tick: `take` and `give` are the lock's own methods, with no call around them.
+
+    Attributes:
+        take: takes the turn; false where somebody has it.
+        give: gives it back.
+    """
+
+    __slots__ = ("give", "take")
+
+    def __init__(self) -> None:
+        lock = threading.Lock()
+        self.take, self.give = functools.partial(lock.acquire, False), lock.release
+
+    def __reduce__(self) -> tuple[type[Turn], tuple[()]]:
+        return type(self), ()  # a copy is nobody's
+
+
+@contextmanager
+def taking(turn: Turn, whose: object) -> Iterator[None]:
+    """Has the turn while it lasts; a control loop, which has no time for this, takes and gives it by itself.
+
+    Args:
+        turn: of an object.
+        whose: that object.
+
+    Raises:
+        WbcError: somebody else has it.
+    """
+    if not turn.take():
+        raise busy(whose)
+    try:
+        yield
+    finally:
+        turn.give()
+
+
+def busy(whose: object) -> WbcError:
+    """The error of who comes while another one has the turn.
+
+    Args:
+        whose: the object that both want.
+    """
+    return WbcError(
+        f"{whose!r} is in the middle of a tick: two threads may not use it at once, nor may its tasks call it; give "
+        "each thread one of its own: copy.deepcopy(controller)"
+    )
 
 
 @contextmanager

@@ -186,7 +186,7 @@ def test_singular_and_hard_states_give_numbers() -> None:
         (lambda arm, dog: classical.InverseDynamics(dog, [["base"]]), "'base' is none"),
         (lambda arm, dog: classical.VirtualModelControl(dog, "base"), "VirtualSpring or ConstantForce"),
         (lambda arm, dog: classical.VirtualModelControl(dog, 3), "VirtualSpring or ConstantForce objects; 3 is none"),
-        (lambda arm, dog: classical.JointPD(dog, contacts=3), "PointContact or SurfaceContact objects; 3 is none"),
+        (lambda arm, dog: classical.JointPD(dog, contacts=3), "SurfaceContact or RollingContact objects; 3 is none"),
         (
             lambda arm, dog: classical.HybridControl(
                 arm, "tool", tasks.EndEffectorAcceleration("tool"), np.zeros(6), np.eye(6)

@@ -298,7 +298,7 @@ def test_the_impact_is_the_cone_problems_where_nothing_slides_or_parts(seed: int
         (lambda robot: TaskSpace(robot, np.zeros((2, 5)), np.zeros(2)), r"\(rows, 7\)"),
         (lambda robot: TaskSpace(robot, np.full((1, 7), np.nan), np.zeros(1)), "finite"),
         (lambda robot: TaskSpace.of_frame(robot, "tol"), "did you mean 'tool'"),
-        (lambda robot: TaskSpace.of_contacts(robot, ["tool"]), "PointContact or SurfaceContact"),
+        (lambda robot: TaskSpace.of_contacts(robot, ["tool"]), "PointContact, SurfaceContact or RollingContact"),
         (
             lambda robot: TaskSpace.of_frame(robot, "tool").contact_force(np.zeros(3)),
             r"torque must be .* shape \(7,\)",

@@ -86,6 +86,26 @@ def test_certificates_hold(name: str, solver: str) -> None:
     assert statuses["optimal"] > 0
 
 
+@pytest.mark.parametrize("deadline", [1e-7, 4e-4])
+@pytest.mark.parametrize("solver", QP_SOLVERS)
+@pytest.mark.parametrize("name", ["quadruped", "humanoid"])
+def test_what_is_cut_short_keeps_physics_limits_and_cones(name: str, solver: str, deadline: float) -> None:
+    """They stand alone on the top level, so they can hold; whatever was reached, they do."""
+    robot, rng = wbc.load(name, "pinocchio"), np.random.default_rng(2)
+    hard, reach = tasks.TorqueLimits() + tasks.FrictionCones(), tasks.EndEffectorAcceleration("base", np.eye(4))
+    rest = tasks.JointAcceleration(gains=wbc.Gains(1.5)) / tasks.TorqueMinimization()
+    levels = tasks.EquationOfMotion() / hard / tasks.ContactMotion() / reach / rest
+    ours = controller(robot, wbc.Stack(levels, contacts=contacts(robot)), solver, deadline=deadline)
+    cut = 0
+    for tick in range(15):
+        solution = ours.step(*hard_state(robot, rng), 1e-3 * tick)
+        cut += solution.interrupted
+        assert solution.status == ("relaxed" if solution.interrupted else "optimal")
+        assert solution.certificate.holds, solution.certificate
+        assert not solution.interrupted or "stopped at its bound" in solution.explain()
+    assert cut == 15 or deadline > 1e-6
+
+
 @pytest.mark.soak
 @pytest.mark.parametrize("seed", range(5))
 @pytest.mark.parametrize("solver", QP_SOLVERS)

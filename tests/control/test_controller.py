@@ -45,7 +45,7 @@ def test_solvers_agree_where_no_inequality_is_in_the_way(name: str, seed: int) -
             / tasks.TorqueMinimization(),
             contacts=contacts(robot),
         )
-        found.append(controller(robot, stack, solver).step(q, v))
+        found.append(controller(robot, stack, solver, guard=False).step(q, v))
     for other in found[1:]:
         scale = np.abs(found[0].torque).max()
         assert np.allclose(other.torque / scale, found[0].torque / scale, atol=1e-8)

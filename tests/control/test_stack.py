@@ -94,7 +94,7 @@ def test_mistakes_are_caught_when_the_stack_is_made() -> None:
         wbc.Stack(physics / a / b / a)
     with pytest.raises(wbc.WbcError, match="two contacts called 'LF_foot'"):
         wbc.Stack(physics / tasks.ContactMotion(), [foot, wbc.PointContact("LF_foot")])
-    with pytest.raises(wbc.WbcError, match="PointContact or SurfaceContact"):
+    with pytest.raises(wbc.WbcError, match="PointContact, SurfaceContact or RollingContact"):
         wbc.Stack(physics / tasks.ContactMotion(), ["LF_foot"])
     for bad in ("LF_foot", 3):
         with pytest.raises(wbc.WbcError, match=f"{bad!r} is none"):

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import copy
+import gc
+
 import numpy as np
 import pytest
 
 import tasks
 import wbc
 from tests.control.scenes import standing
+from wbc import classical, kinematics
 
 
 class Watch(tasks.TorqueMinimization):
@@ -130,3 +134,88 @@ def test_asking_for_errors_moves_nothing_on() -> None:
     assert ours.stack["posture"].weight == 1.0
     ours.step(q, np.zeros(7))
     assert watch.times[-1] == 1.001
+
+
+@pytest.mark.parametrize("kind", ["of tasks", "classical", "kinematic"])
+def test_time_that_runs_backwards_is_an_error(kind: str) -> None:
+    robot = wbc.load("arm")
+    if kind == "classical":
+        ours = classical.JointPD(robot)
+    elif kind == "kinematic":
+        ours = kinematics.DifferentialKinematics(robot, wbc.Stack(tasks.JointVelocity()))
+    else:
+        ours = watched()[0]
+    q, v = np.array(robot.model.nominal), np.zeros(7)
+    ours.step(q, v, 0.2)
+    ours.step(q, v, 0.2 - 1e-12)  # rounding
+    with pytest.raises(wbc.WbcError, match=r"t = 0\.1 s is before the last tick, at 0\.2 s.*reset\(\)"):
+        ours.step(q, v, 0.1)
+    ours.step(q, v, 0.2)  # where it was
+    ours.reset()
+    ours.step(q, v, 0.1)
+
+
+def test_two_controllers_do_not_share_a_stack_during_ramps() -> None:
+    one, q = standing("quadruped")
+    other = wbc.Controller(one.robot, one.stack)
+    v, foot = np.zeros(18), one.robot.model.feet[0]
+    for ours in (one, other):  # nothing changes: they may
+        ours.step(q, v, 0.0)
+    for change in (
+        lambda: one.stack.open_contact(foot, 0.01),
+        lambda: one.stack.close_contact(foot, 0.01),
+        lambda: one.stack.fade("posture", 3.0, 0.01),
+        lambda: one.stack.switch_off("posture", 0.01),
+    ):
+        began = one._ticker.time
+        change()
+        one.step(q, v, began + 0.001)
+        with pytest.raises(wbc.WbcError, match=r"two controllers share a stack .*copy\.deepcopy\(stack\)"):
+            other.step(q, v, began + 0.001)
+        one.step(q, v, began + 0.1)
+        other.step(q, v, began + 0.1)  # the ramp is over
+
+
+def test_a_ramp_goes_on_where_its_controller_is_gone_and_in_a_copy() -> None:
+    one, q = standing("quadruped")
+    stack, robot, v = one.stack, one.robot, np.zeros(18)
+    stack.open_contact(robot.model.feet[0], 0.01)
+    one.step(q, v, 0.001)
+    wbc.Controller(robot, copy.deepcopy(stack)).step(q, v, 0.002)
+    del one
+    gc.collect()
+    wbc.Controller(robot, stack).step(q, v, 0.002)
+
+
+def test_a_run_has_a_clock_of_its_own_and_ramps_go_on() -> None:
+    one, q = standing("quadruped")
+    foot = one.robot.model.feet[0]
+    one.stack.open_contact(foot, 0.01)
+    for time in (5.0, 5.001, 5.002):
+        one.step(q, np.zeros(18), time)
+    before = one.stack.support.activation(foot)
+    one.expect_new_clock()
+    one.step(q, np.zeros(18), 0.0)  # a period later
+    assert one.stack.support.activation(foot) == pytest.approx(before - 0.1)
+    one.step(q, np.zeros(18), 0.01)
+    assert one.stack.support.activation(foot) == 0.0
+    with pytest.raises(wbc.WbcError, match="before the last tick"):
+        one.step(q, np.zeros(18), 0.0)
+
+
+def test_runs_follow_each_other_without_a_reset() -> None:
+    one, _ = standing("quadruped")
+    for _ in range(2):
+        assert wbc.run(one, wbc.Simulator(one.robot), 0.01).ended == "finished"
+    assert one.deadline is None
+
+
+def test_a_run_bounds_its_ticks_by_the_period() -> None:
+    one, _ = standing("quadruped")
+    seen: list[float | None] = []
+    for bound in (None, np.inf, 0.5):
+        one.deadline = bound
+        plant = wbc.Simulator(one.robot)
+        wbc.run(one, plant, 0.004, period=2e-3, until=lambda t, solution: seen.append(one.deadline) or False)
+        assert one.deadline == bound
+    assert seen == [2e-3, 2e-3, np.inf, np.inf, 0.5, 0.5]

@@ -7,12 +7,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import scipy.spatial
 
 pin = pytest.importorskip("pinocchio")
 
 ROOT = Path(__file__).resolve().parents[2]
-NAMES = ["planar_arm", "arm", "quadruped", "humanoid"]
-FLOATING = ["quadruped", "humanoid"]
+WHEELED = ["diffdrive", "omni", "wheeled_quadruped"]
+NAMES = ["planar_arm", "arm", "quadruped", "humanoid", *WHEELED]
+FLOATING = ["quadruped", "humanoid", *WHEELED]
 
 
 def load_generator():
@@ -40,6 +42,11 @@ def numbers(words):
 
 def moving(name):
     return [joint for joint in xml(name).findall("joint") if joint.get("type") != "fixed"]
+
+
+def standing(name):
+    """The feet and wheels."""
+    return [foot.get("link") for tag in ("foot", "wheel") for foot in xml(name).findall(f"wbc/{tag}")]
 
 
 def nominal(name):
@@ -87,7 +94,15 @@ def test_check_notices_a_file_that_differs(tmp_path, monkeypatch, capsys):
 
 @pytest.mark.parametrize(
     ("name", "joints", "mass", "tolerance"),
-    [("planar_arm", 3, 13.0, 1e-9), ("arm", 7, 19.0, 1.0), ("quadruped", 12, 30.0, 1.5), ("humanoid", 31, 60.0, 2.0)],
+    [
+        ("planar_arm", 3, 13.0, 1e-9),
+        ("arm", 7, 19.0, 1.0),
+        ("quadruped", 12, 30.0, 1.5),
+        ("humanoid", 31, 60.0, 2.0),
+        ("diffdrive", 2, 20.0, 1.0),
+        ("omni", 4, 20.0, 1.0),
+        ("wheeled_quadruped", 16, 33.0, 1.0),
+    ],
 )
 def test_joints_and_total_mass(name, joints, mass, tolerance):
     assert len(moving(name)) == joints
@@ -155,9 +170,10 @@ def test_limits_armature_and_nominal_configuration(name):
     assert np.linalg.norm(base[3:]) == pytest.approx(1)
     for joint in moving(name):
         limit = {key: float(value) for key, value in joint.find("limit").attrib.items()}
-        assert limit["lower"] <= 0 <= limit["upper"] or name == "quadruped", joint.get("name")
-        margin = min(position[joint.get("name")] - limit["lower"], limit["upper"] - position[joint.get("name")])
-        assert margin > 0.15, joint.get("name")
+        if joint.get("type") == "revolute":
+            assert limit["lower"] <= 0 <= limit["upper"] or "quadruped" in name, joint.get("name")
+            margin = min(position[joint.get("name")] - limit["lower"], limit["upper"] - position[joint.get("name")])
+            assert margin > 0.15, joint.get("name")
         assert limit["effort"] > 0
         assert limit["velocity"] > 0
         assert float(joint.find("dynamics").get("friction")) == 0
@@ -165,10 +181,10 @@ def test_limits_armature_and_nominal_configuration(name):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_motors_hold_the_nominal_configuration(name):
-    """With gravity shared by the feet, no joint needs half of its torque to stay where it is."""
+    """With gravity shared by the feet, or wheels, no joint needs half of its torque to stay where it is."""
     model, data, q = pinocchio_at_nominal(name)
     torque = pin.computeGeneralizedGravity(model, data, q)
-    feet = [foot.get("link") for foot in xml(name).findall("wbc/foot")]
+    feet = standing(name)
     for foot in feet:
         J = pin.computeFrameJacobian(model, data, q, model.getFrameId(foot), pin.LOCAL_WORLD_ALIGNED)
         torque -= J[2] * pin.computeTotalMass(model) * 9.81 / len(feet)
@@ -192,6 +208,28 @@ def test_stands_on_its_feet(name, clearance):
     middle = points[:, :2].mean(axis=0)
     np.testing.assert_allclose(data.com[0][:2], middle, atol=1e-3)
     assert np.all(np.abs(points[:, :2] - middle).min(axis=0) > 0.04)  # which is well inside of the support
+
+
+@pytest.mark.parametrize("name", WHEELED)
+def test_stands_on_its_wheels(name):
+    """Each touches the ground, collides as what it is said to be, and the centre of mass is between them."""
+    model, data, _ = pinocchio_at_nominal(name)
+    links, points = {link.get("name"): link for link in xml(name).findall("link")}, []
+    for wheel in xml(name).findall("wbc/wheel"):
+        placement, radius = frame(model, data, wheel.get("link")), float(wheel.get("radius"))
+        np.testing.assert_allclose(placement.translation[2], radius, atol=1e-8)
+        points.append(placement.translation[:2])
+        (collision,) = links[wheel.get("link")].findall("collision")
+        shape = collision.find("geometry")[0]
+        assert shape.tag == ("sphere" if wheel.get("castor") else "cylinder")
+        assert float(shape.get("radius")) == radius
+        joint = next((j for j in moving(name) if j.find("child").get("link") == wheel.get("link")), None)
+        if joint is not None:
+            axle, axis = numbers(wheel.get("axle", "0 1 0")), numbers(joint.find("axis").get("xyz"))
+            np.testing.assert_allclose(axle, axis)
+            assert joint.get("type") == "continuous"
+    inside = scipy.spatial.Delaunay(np.array(points)).find_simplex(data.com[0][:2]) >= 0
+    assert inside
 
 
 @pytest.mark.parametrize("name", FLOATING)
@@ -285,8 +323,9 @@ def touching(model, data):
 @pytest.mark.parametrize("name", NAMES)
 def test_mujoco_reads_it_and_it_touches_nothing_but_the_floor(name):
     _, model, data = mujoco_at_nominal(name)
-    assert touching(model, data) == {("world", foot.get("link")) for foot in xml(name).findall("wbc/foot")}
-    assert len(data.contact) == {"quadruped": 4, "humanoid": 8}.get(name, 0)
+    assert touching(model, data) == {("world", foot) for foot in standing(name)}
+    if name not in WHEELED:  # how many points a cylinder has is MuJoCo's affair
+        assert len(data.contact) == {"quadruped": 4, "humanoid": 8}.get(name, 0)
     bodies = {model.body(index).name for index in range(model.nbody)}
     assert bodies == {"world", *(link.get("name") for link in xml(name).findall("link"))}  # no frame was fused away
 
@@ -304,6 +343,6 @@ def test_stands_in_mujoco_with_stiff_joints(name):
         data.qfrc_applied[6:] = stiffness * (target - data.qpos[7:])
         assert np.all(np.abs(data.qfrc_applied[6:]) < 0.5 * largest)
         mujoco.mj_step(model, data)
-    assert touching(model, data) == {("world", foot.get("link")) for foot in xml(name).findall("wbc/foot")}
+    assert touching(model, data) == {("world", foot) for foot in standing(name)}
     assert abs(data.subtree_com[0][2] - height) < 0.02
     assert np.abs(data.qvel).max() < 0.05

@@ -27,7 +27,7 @@ NONE = "-"
 
 def overview(models: Iterable[Model]) -> Table:
     """One line a robot."""
-    table = _table("robot", "base", ">joints", ">velocities", ">mass [kg]", "feet", "hands")
+    table = _table("robot", "base", ">joints", ">velocities", ">mass [kg]", "feet and wheels", "hands")
     for model in models:
         table.add_row(
             Text(model.name, "bold"),
@@ -35,7 +35,7 @@ def overview(models: Iterable[Model]) -> Table:
             str(len(model.joint_names)),
             str(model.nv),
             f"{model.mass:.4g}",
-            Text(", ".join(model.feet) or NONE),
+            Text(", ".join([*model.feet, *model.wheels]) or NONE),
             Text(", ".join(model.hands) or NONE),
         )
     return table
@@ -105,9 +105,10 @@ def joints(model: Model) -> Table:
 
 
 def frames(model: Model) -> Text:
-    """The names that stand for frames; which of them are feet and hands."""
+    """The names that stand for frames; which of them are feet, wheels and hands."""
     text = Text()
-    for title, names in (("frames", model.frame_names), ("feet", model.feet), ("hands", model.hands)):
+    ends = (("feet", model.feet), ("wheels", tuple(model.wheels)), ("hands", model.hands))
+    for title, names in (("frames", model.frame_names), *ends):
         if names:
             text.append(f"{title} ({len(names)}): ", "bold").append(", ".join(names) + "\n")
     text.rstrip()

@@ -22,15 +22,15 @@ from wbc.control.solution import Solution
 from wbc.control.solving import Outcome
 from wbc.control.stack import Stack
 from wbc.control.ticker import Ticker
+from wbc.control.tolerance import force_tolerance, torque_tolerance
 from wbc.control.watch import measured_forces
+from wbc.copies import Independent
 from wbc.dynamics.base import Dynamics
 from wbc.errors import WbcError, WbcWarning, show
 from wbc.solvers import Solver
 from wbc.tasking.layout import Layout
 from wbc.tasking.tick import Tick
-
-BEYOND = 1e-6
-"""A torque or force is beyond its bound when it is so by more, N m or N: as in `Certificate.holds`."""
+from wbc.threads import Turn, busy, taking
 
 
 class ClassicalSolution(Solution):
@@ -48,9 +48,9 @@ class ClassicalSolution(Solution):
         if self.status == "failed":
             return "failed: the torque is gravity compensation with damping, within the limits"
         found, lines = self.certificate, []
-        if found.torque_margin < -BEYOND:
+        if found.torque_margin < -found.torque_tolerance:
             lines.append(f"{found.worst_joint} is asked for {-found.torque_margin:.3g} more than it can give")
-        if found.cone_margin < -BEYOND:
+        if found.cone_margin < -found.cone_tolerance:
             lines.append(f"{found.worst_contact} would need a force {-found.cone_margin:.3g} N outside its cone")
         head = "relaxed: " + "; ".join(lines) if lines else "optimal: torques and contact forces are possible"
         table = [
@@ -61,7 +61,7 @@ class ClassicalSolution(Solution):
         return "\n".join([head + self._remarks(), *table])
 
 
-class ClassicalController(Periodic, ABC):
+class ClassicalController(Independent, Periodic, ABC):
     """A controller whose torques come from a law, a formula, and not from a stack of tasks.
 
     It has the interface of `wbc.Controller`, so it runs where one does. One of your own is a class with a `law`.
@@ -99,7 +99,7 @@ class ClassicalController(Periodic, ABC):
         self._set_up(period, friction=True)
         self.solver = usable_solver(solver)
         check_tasks(self.robot, self.stack)
-        self._ticker = Ticker(self.robot, self.stack)
+        self._ticker, self._turn = Ticker(self.robot, self.stack), Turn()
         self._programs: dict[Layout, Program] = {}
         if self.carried_by_contacts and self.robot.model.floating and not self.stack.contacts:
             name = self.robot.model.name
@@ -146,9 +146,17 @@ class ClassicalController(Periodic, ABC):
 
     def reset(self) -> None:
         """Forgets the past: places that are held, and ramps."""
-        self.stack.reset()
-        self._ticker.forget()
-        self.solver.reset()
+        with taking(self._turn, self):
+            self.stack.reset()
+            self._ticker.forget()
+            self.solver.reset()
+
+    def expect_new_clock(self) -> None:
+        """The time of the next tick may be before that of the last one, as at the start of a run.
+
+        Nothing is forgotten: ramps that are under way go on.
+        """
+        self._ticker.expect_new_clock()
 
     def step(
         self,
@@ -159,24 +167,29 @@ class ClassicalController(Periodic, ABC):
         measured: Mapping[str, ArrayLike] | None = None,
     ) -> Solution:
         """See `wbc.Controller`; the time that judging takes is not counted."""
-        began = perf_counter()
-        robot = self.robot
-        felt = measured_forces(measured, self.stack.contacts)
-        robot.update(q, v)
-        tick = self._ticker.tick(t, self.period)
-        known = perf_counter()
-        outcome = self._lawful(tick)
-        solved = perf_counter()
-        program = self._programs.get(tick.layout)
-        if program is None:
-            program = self._programs[tick.layout] = Program(self.stack, tick.layout)
-        parts = program.parts_or_error(robot, tick)
-        x = command(robot, tick, outcome)
-        solution = ClassicalSolution(robot, tick, parts, outcome, x, self.stack)
-        solution._past = self._ticker.watch(tick, parts, outcome.yielding, felt)
-        self._ticker.note(solution)
-        solution.time = Times(known - began, 0.0, solved - known, solved - began)
-        return solution
+        if not self._turn.take():
+            raise busy(self)
+        try:
+            began = perf_counter()
+            robot = self.robot
+            felt = measured_forces(measured, self.stack.contacts)
+            robot.update(q, v)
+            tick = self._ticker.tick(t, self.period)
+            known = perf_counter()
+            outcome = self._lawful(tick)
+            solved = perf_counter()
+            program = self._programs.get(tick.layout)
+            if program is None:
+                program = self._programs[tick.layout] = Program(self.stack, tick.layout)
+            parts = program.parts_or_error(robot, tick)
+            x = command(robot, tick, outcome)
+            solution = ClassicalSolution(robot, tick, parts, outcome, x, self.stack)
+            solution._past = self._ticker.watch(tick, parts, outcome.yielding, felt)
+            self._ticker.note(solution)
+            solution.time = Times(known - began, 0.0, solved - known, solved - began)
+            return solution
+        finally:
+            self._turn.give()
 
     def errors(self) -> dict[str, Array]:
         """How far each task with a target is from it in the state of the last tick, by name: see `Task.error`."""
@@ -197,9 +210,9 @@ class ClassicalController(Periodic, ABC):
             return Outcome(x, "failed", reason=error)
         if not np.isfinite(x).all():
             return Outcome(x, "failed", reason=ArithmeticError("what the law brings about is not finite"))
-        possible = bool((np.abs(torque) <= robot.limits.effort + BEYOND).all())
+        possible = bool((np.abs(torque) <= robot.limits.effort + torque_tolerance(robot)).all())
         margins = contact_margins(robot, tick, x[tick.force], 4)
-        possible = possible and min(margins.values(), default=0.0) >= -BEYOND
+        possible = possible and min(margins.values(), default=0.0) >= -force_tolerance(robot.mass)
         return Outcome(x, "optimal" if possible else "relaxed", 1, ignored=not possible)
 
     def _need_all_actuators(self) -> None:

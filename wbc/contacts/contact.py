@@ -28,8 +28,10 @@ class Contact(ABC):
         name: of the contact; None: that of the frame.
     """
 
-    rows: int
-    """Number of motions that are held still."""
+    @property
+    @abstractmethod
+    def rows(self) -> int:
+        """Number of motions that are held still."""
 
     @property
     @abstractmethod
@@ -47,6 +49,8 @@ class Contact(ABC):
         on: str | None = None,
         name: str | None = None,
     ) -> None:
+        if not isinstance(frame, str):
+            raise WbcError(f"a contact is at a frame, told by its name, not by {show(frame)}")
         self.frame, self.on = frame, on
         self.name = frame if name is None else name
         whose = f"contact {self.name!r}"
@@ -67,6 +71,16 @@ class Contact(ABC):
         Args:
             robot: in any state.
         """
+
+    @property
+    def axes(self) -> tuple[str, ...]:
+        """Names of the motions that are held still, of "x", "y", "z", "rx", "ry", "rz"; z is along the normal."""
+        return ("x", "y", "z", "rx", "ry", "rz")[: self.rows]
+
+    @property
+    def wrench_size(self) -> int:
+        """Numbers of what it exerts: 3 of a force, 6 of a wrench."""
+        return 6 if self.rows == 6 else 3
 
     @abstractmethod
     def motion(self, robot: Dynamics) -> tuple[Array, Array]:
@@ -141,6 +155,12 @@ class Contact(ABC):
             return [f"{axis} of {self.name}" for axis in ("x", "y", "z", "rx", "ry", "rz")[: self.size]]
         return [f"{'xyz'[k % 3]} at corner {k // 3} of {self.name}" for k in range(self.size)]
 
+    posed = False
+    """Whether what its force variables mean in the world's axes depends on the robot's state."""
+
+    turns = True
+    """Whether its cone turns against its force variables: with its carrier, or with the robot's heading."""
+
     plain = False
     """Whether it is a point on the ground: computed with others of its kind at once, and its normal never turns."""
 
@@ -180,5 +200,7 @@ def as_contacts(contacts: object) -> tuple[Contact, ...]:
     found = tuple(contacts) if isinstance(contacts, Iterable) and not isinstance(contacts, str) else (contacts,)
     for contact in found:
         if not isinstance(contact, Contact):
-            raise WbcError(f"contacts are PointContact or SurfaceContact objects; {show(contact)} is none")
+            raise WbcError(
+                f"contacts are PointContact, SurfaceContact or RollingContact objects; {show(contact)} is none"
+            )
     return found

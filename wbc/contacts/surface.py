@@ -53,7 +53,7 @@ class SurfaceContact(Contact):
         self._own = corners is None  # the robot's own sole
         self._corners = None if corners is None else self._checked(corners)
         self._cones: dict[int, Array] = {}
-        self.grounded = on is None
+        self.grounded, self.posed = on is None, forces == "corners"
 
     def _checked(self, corners: ArrayLike) -> Array:
         """Corners as a read-only copy, shape (n, 3)."""

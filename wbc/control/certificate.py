@@ -7,6 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from wbc.arrays import Array
+from wbc.control.equation_of_motion import MotionEquation
+from wbc.control.tolerance import SHARE, force_tolerance, torque_tolerance
 from wbc.dynamics.base import Dynamics
 from wbc.model.names import actuator_names
 from wbc.tasking.tick import Tick
@@ -23,6 +25,8 @@ class Certificate:
         torque_margin: how far from its limit the worst torque is, N m or N; negative is beyond.
         worst_contact: the contact with the least cone margin; empty without contacts.
         worst_joint: the joint with the least torque margin; empty without actuators.
+        cone_tolerance: how far outside a force may be by rounding, N: a share of the robot's weight.
+        torque_tolerance: how far beyond the worst torque may be by rounding, N m or N: a share of its limit.
     """
 
     equation_of_motion: float
@@ -30,37 +34,48 @@ class Certificate:
     torque_margin: float
     worst_contact: str
     worst_joint: str
+    cone_tolerance: float = 1e-6
+    torque_tolerance: float = 1e-6
 
     @property
     def holds(self) -> bool:
-        """Whether physics, cones and limits hold to rounding: 1e-8 relative, 1e-6 N and N m."""
-        return self.equation_of_motion < 1e-8 and self.cone_margin > -1e-6 and self.torque_margin > -1e-6
+        """Whether physics, cones and limits hold to rounding: all relative, see `wbc.control.tolerance`."""
+        return (
+            self.equation_of_motion < SHARE
+            and self.cone_margin > -self.cone_tolerance
+            and self.torque_margin > -self.torque_tolerance
+        )
 
 
-def certify(robot: Dynamics, tick: Tick, x: Array, physics: Array, sides: int) -> Certificate:
+def certify(robot: Dynamics, tick: Tick, x: Array, equation: MotionEquation, sides: int) -> Certificate:
     """Checks x in a state.
 
     Args:
         robot: in the state that x is for.
         tick: the layout of x, and the greatest normal force of each closed contact.
         x: the solution.
-        physics: the residual of the equation of motion, shape (nv,).
+        equation: physics in that state.
         sides: of the friction pyramids at the corners of soles; points are judged by the true cone.
     """
     f = x[tick.force]
-    terms = np.abs(robot.mass_matrix) @ np.abs(x[tick.acceleration]) + np.abs(robot.bias)
-    relative = float(np.abs(physics).max(initial=0.0) / max(1.0, terms.max(initial=0.0)))
     cones = contact_margins(robot, tick, f, sides)
-    limit = robot.limits.effort - np.abs(x[tick.torque])
-    names = actuator_names(robot.model)
-    joint = int(limit.argmin()) if len(limit) else -1
     worst = min(cones, key=lambda name: cones[name], default="")
+    margin, tolerance, joint = np.inf, 0.0, ""
+    if robot.na:
+        limit = robot.limits.effort - np.abs(x[tick.torque])
+        allowed = np.maximum(torque_tolerance(robot), 1e-300)
+        beyond = limit < -allowed  # a weak joint beyond its limit is worse than a strong one at it
+        index = int(np.where(beyond, limit / allowed, np.inf).argmin() if beyond.any() else limit.argmin())
+        margin, tolerance = float(limit[index]), float(allowed[index])
+        joint = actuator_names(robot.model)[index]
     return Certificate(
-        relative,
+        equation.relative_residual(x[tick.acceleration], f, x[tick.torque]),
         cones.get(worst, np.inf),
-        float(limit[joint]) if joint >= 0 else np.inf,
+        margin,
         worst,
-        names[joint] if joint >= 0 else "",
+        joint,
+        force_tolerance(robot.mass),
+        tolerance,
     )
 
 

@@ -25,7 +25,7 @@ def usable_solver(solver: object) -> Solver:
 def finite_time(t: object) -> float:
     """The time of a tick, s."""
     try:
-        time = float(t) if isinstance(t, int | float | np.number) else math.nan
+        time = float(t) if isinstance(t, int | float | np.integer | np.floating) else math.nan
     except OverflowError:
         time = math.inf
     if not abs(time) < math.inf:

@@ -8,7 +8,7 @@ says what came of it.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from time import perf_counter
 
 import numpy as np
@@ -24,21 +24,26 @@ from wbc.control.metric import LeastTorqueByInverseMass
 from wbc.control.period import Periodic
 from wbc.control.program import Part, Program, row_counts
 from wbc.control.solution import Solution
-from wbc.control.solving import BEYOND, CompiledSolving, LevelSolving, Outcome, Solving, UnsoundRowsError
+from wbc.control.solving import CompiledSolving, LevelSolving, Outcome, Solving, UnsoundRowsError
 from wbc.control.stack import Stack
 from wbc.control.ticker import Ticker
 from wbc.control.watch import measured_forces
+from wbc.copies import Independent
 from wbc.dynamics.base import Dynamics
 from wbc.errors import WbcError, number, show
 from wbc.solvers.base import Solver
 from wbc.tasking.layout import Layout
 from wbc.tasking.tick import Tick
+from wbc.threads import Turn, busy, taking
 
 RESERVE = 2e-4
 """What comes after a solver in a tick takes no more than this, s: a deadline leaves it."""
 
+GUARDING = 4e-4
+"""What the guard takes, s: a deadline leaves it where the solver looks at no inequality: the guard has much to do."""
 
-class Controller(Periodic):
+
+class Controller(Independent, Periodic):
     """Computes joint torques that make a robot do what a stack says.
 
     Args:
@@ -49,9 +54,12 @@ class Controller(Periodic):
         period: between ticks, s; tasks with a discrete-time limit (joint limits, torque rates) need it. None: a
             millisecond, or in `wbc.run` the multiple of the plant's timestep that is nearest to it.
         deadline: s that a tick may take; the solver stops in time and returns its best point so far, and a tick that is
-            late all the same says so. None: no bound.
+            late all the same says so. None: no bound but the one that `wbc.run` gives, the period.
         friction: whether the Coulomb friction of the joints is compensated, as far as their inertia and the period
             allow (see `Periodic`).
+        guard: whether torques are kept within what the actuators give, whatever stack and solver say: a tick that asks
+            for more is solved again, with these limits above all. False takes the solver at its word, for comparing
+            solvers on stacks without limits; the certificate says what is beyond.
 
     Attributes:
         robot: its own copy, in the state of the last tick.
@@ -60,6 +68,7 @@ class Controller(Periodic):
         period: between ticks, s.
         chooses_period: whether it was given none, and `wbc.run` may choose one.
         deadline: s, or None.
+        guard: as given.
     """
 
     def __init__(
@@ -71,6 +80,7 @@ class Controller(Periodic):
         period: float | None = None,
         deadline: float | None = None,
         friction: bool = True,
+        guard: bool = True,
     ) -> None:
         if not isinstance(robot, Dynamics):
             raise WbcError(f"a controller needs a robot of wbc.load, not {show(robot)}")
@@ -88,20 +98,30 @@ class Controller(Periodic):
         self.deadline = None if deadline is None else number(deadline, "the deadline, s,", above=True)
         self.solver = usable_solver(solver)
         check_tasks(self.robot, stack)
-        self._ticker = Ticker(self.robot, stack)
+        self._ticker, self._turn = Ticker(self.robot, stack), Turn()
         self._laid: dict[Layout, tuple[Program, Solving, Guard]] = {}
-        # a stack that never speaks of torques, or a solver that looks at no inequality, is taken at its word
-        self._guarded = any(task.bounds_torques for task in stack) and not self.solver.ignores_inequalities
+        if not isinstance(guard, bool):
+            raise WbcError(f"guard = {show(guard)} must be True or False")
+        self.guard = guard
         bounds = [stack.name_of(task) for task in stack if task.bounds_only]
         warn_of_ignored_inequalities(self.solver, bounds)
 
     def reset(self) -> None:
         """Forgets the past: places that are held, ramps, the last torque, the solver's last active set."""
-        self.stack.reset()
-        self._ticker.forget()
-        self.solver.reset()
-        for _, solving, _ in self._laid.values():
-            solving.forget()
+        with taking(self._turn, self):
+            self.stack.reset()
+            self._ticker.forget()
+            self.solver.reset()
+            for _, solving, guard in self._laid.values():
+                solving.forget()
+                guard.forget()
+
+    def expect_new_clock(self) -> None:
+        """The time of the next tick may be before that of the last one, as at the start of a run.
+
+        Nothing is forgotten: ramps that are under way go on.
+        """
+        self._ticker.expect_new_clock()
 
     def step(
         self,
@@ -127,25 +147,30 @@ class Controller(Periodic):
         Raises:
             WbcError: q, v, t or a measured force is not what it should be. A hard state raises nothing.
         """
-        began = perf_counter()
-        robot = self.robot
-        felt = None if measured is None else measured_forces(measured, self.stack.contacts)
-        robot.update(q, v)
-        tick = self._ticker.tick(t, self.period)
-        equation = MotionEquation.of(robot, tick)
-        known = perf_counter()
-        laid = self._laid.get(tick.layout) or self._lay_out(tick, equation)
-        parts = laid[0].parts_or_error(robot, tick)
-        built = perf_counter()
-        outcome = self._solve(laid, tick, equation, parts, began)
-        solved = perf_counter()
-        solution = Solution(robot, tick, parts, outcome, command(robot, tick, outcome), self.stack)
-        solution._past = self._ticker.watch(tick, parts, outcome.yielding, felt)
-        self._ticker.note(solution)
-        ended = perf_counter()
-        solution.time = Times(known - began, built - known, solved - built, ended - began)
-        solution.late = self.deadline is not None and ended - began > self.deadline
-        return solution
+        if not self._turn.take():
+            raise busy(self)
+        try:
+            began = perf_counter()
+            robot = self.robot
+            felt = None if measured is None else measured_forces(measured, self.stack.contacts)
+            robot.update(q, v)
+            tick = self._ticker.tick(t, self.period)
+            equation = MotionEquation.of(robot, tick)
+            known = perf_counter()
+            laid = self._laid.get(tick.layout) or self._lay_out(tick, equation)
+            parts = laid[0].parts_or_error(robot, tick)
+            built = perf_counter()
+            outcome, parts = self._solve(laid, tick, equation, parts, began)
+            solved = perf_counter()
+            solution = Solution(robot, tick, parts, outcome, command(robot, tick, outcome), self.stack)
+            solution._past = self._ticker.watch(tick, parts, outcome.yielding, felt)
+            self._ticker.note(solution)
+            ended = perf_counter()
+            solution.time = Times(known - began, built - known, solved - built, ended - began)
+            solution.late = self.deadline is not None and ended - began > self.deadline
+            return solution
+        finally:
+            self._turn.give()
 
     def _lay_out(self, tick: Tick, equation: MotionEquation) -> tuple[Program, Solving, Guard]:
         """For contacts that are closed together for the first time."""
@@ -167,32 +192,28 @@ class Controller(Periodic):
         laid: tuple[Program, Solving, Guard],
         tick: Tick,
         equation: MotionEquation,
-        parts: Sequence[Part],
+        parts: tuple[Part, ...],
         began: float,
-    ) -> Outcome:
-        """Solves within what is left of the deadline, and within what the actuators give."""
+    ) -> tuple[Outcome, tuple[Part, ...]]:
+        """Solves within what is left of the deadline, and within what the actuators give; and what was solved."""
         program, solving, guard = laid
         try:
-            outcome = solving.solve(equation, parts, self._left(began))
-            beyond = guard.beyond(outcome.x[tick.torque]) if self._guarded else 0.0
-            if beyond > BEYOND and outcome.status != "failed":
-                outcome = guard.solve(equation, parts, self._left(began))
-                if guard.beyond(outcome.x[tick.torque]) > BEYOND:
-                    outcome = outcome._replace(status="relaxed")
-            if beyond > 0.0:
-                guard.clip(outcome.x[tick.torque])
+            reserve = RESERVE + GUARDING if self.guard and self.solver.ignores_inequalities else RESERVE
+            outcome = solving.solve(equation, parts, self._left(began, reserve))
+            if self.guard and outcome.status != "failed" and guard.exceeded(outcome.x[tick.torque]):
+                outcome, parts = guard.solve(equation, parts, self._left(began))
             if math.isfinite(outcome.x.dot(outcome.x)) or outcome.status == "failed":
-                return outcome
+                return outcome, parts
             raise UnsoundRowsError("the robot's dynamics have a number that can't be used")
         except UnsoundRowsError as error:
             program.check(self.robot, tick)  # names the task whose rows can't be used, if it was one
-            return Outcome(np.zeros(tick.n), "failed", reason=error)
+            return Outcome(np.zeros(tick.n), "failed", reason=error), parts
 
-    def _left(self, began: float) -> float:
-        """What a solver may take of a tick's time, s."""
+    def _left(self, began: float, reserve: float = RESERVE) -> float:
+        """What a solver may take of a tick's time, s, where so much is left for what comes after it."""
         if self.deadline is None:
             return math.inf
-        return max(self.deadline - RESERVE - (perf_counter() - began), 1e-5)
+        return max(self.deadline - reserve - (perf_counter() - began), 1e-5)
 
     def errors(self) -> dict[str, Array]:
         """How far each task with a target is from it in the state of the last tick, by name: see `Task.error`."""

@@ -128,6 +128,13 @@ class MotionEquation:
         found[self.actuated] -= torque
         return found
 
+    def relative_residual(self, acceleration: Array, force: Array, torque: Array) -> float:
+        """The largest entry of the residual, by the largest sum of the sizes of its terms."""
+        residual = np.abs(self.residual(acceleration, force, torque)).max(initial=0.0)
+        terms = np.abs(self.M) @ np.abs(acceleration) + np.abs(self.h) + np.abs(self.J.T) @ np.abs(force)
+        terms[self.actuated] += np.abs(torque)
+        return float(residual / max(terms.max(initial=0.0), 1e-300))
+
     @property
     def K(self) -> Array:
         """K of K y + h = Sᵀ τ, with y = (v̇, f / s); shape (nv, nv + nf)."""

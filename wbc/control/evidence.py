@@ -7,13 +7,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from threading import get_ident
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
 from wbc.arrays import Array
 from wbc.control.equation_of_motion import EquationOfMotion
 from wbc.control.solving import Outcome, Status
+from wbc.control.tolerance import load_unit
+from wbc.copies import Independent
 from wbc.tasking.tick import Tick
 
 if TYPE_CHECKING:
@@ -73,7 +75,7 @@ class LevelReport:
     cost: float
 
 
-class Evidence(ABC):
+class Evidence(Independent, ABC):
     """The answer of a tick, and what is known about it: the base of solutions for torques and for velocities.
 
     x and status are there at once; `levels`, `active` and `explain()` are computed when they are asked for.
@@ -107,6 +109,13 @@ class Evidence(ABC):
         self._yielding, self._guarded = outcome.yielding, outcome.guarded
         self.late = False
         self.time: Times  # told by the controller, when the tick is over
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._x.setflags(write=False)  # a copied array may be written to
+        self.q.setflags(write=False)
+        self.v.setflags(write=False)
+        self._thread = get_ident()
 
     def _state(self) -> Dynamics:
         """A robot in the state that this is about.
@@ -169,7 +178,7 @@ class Evidence(ABC):
         for part, value, residual in self._table:
             if part.equation:
                 continue
-            size = 1.0 + np.abs(value)
+            size = load_unit(self._robot, part.acceleration, part.torque) + np.abs(value)
             low = (value <= part.lower + 1e-7 * size) & (part.lower < part.upper)
             high = (value >= part.upper - 1e-7 * size) & (part.lower < part.upper)
             for row in np.flatnonzero(low | high):

@@ -162,7 +162,9 @@ class Examination:
             text = f"the equation of motion is off by {off:.1e} of its largest term"
             found.append(Finding("physics", "equation of motion", off, "", text))
         outside = -certificate.cone_margin
-        if outside > BEYOND and not any(part.entry.task.bounds_contacts for part, _, _ in self.told):
+        if outside > certificate.cone_tolerance and not any(
+            part.entry.task.bounds_contacts for part, _, _ in self.told
+        ):
             where = certificate.worst_contact
             text = f"the force at {where} is {outside:.3g} N outside its cone"
             found.append(Finding("cone", where, outside, "N", text))

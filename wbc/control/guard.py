@@ -1,4 +1,4 @@
-"""What the actuators give, above all that a stack asks: limits that contradict each other ask for no more than that."""
+"""What the actuators give, above all that a stack asks: no controller commands more, whatever stack and solver say."""
 
 from __future__ import annotations
 
@@ -10,7 +10,10 @@ from wbc.arrays import Array
 from wbc.control.equation_of_motion import MotionEquation
 from wbc.control.program import Entry, Part, Program
 from wbc.control.solving import CompiledSolving, LevelSolving, Outcome, Solving
+from wbc.control.tolerance import SHARE
 from wbc.dynamics.base import Dynamics
+from wbc.model.names import actuator_names
+from wbc.solvers import HierarchicalQP, WeightedQP
 from wbc.solvers.base import Solver
 from wbc.tasking.rows import Rows
 from wbc.tasking.task import Task
@@ -21,18 +24,25 @@ class ActuatorLimits(Task):
     """Torques stay within what the actuators give."""
 
     inequality = True
+    bounds_torques = True
 
     def rows(self, robot: Dynamics, tick: Tick) -> Rows:
         """See `Task`; a row an actuator."""
         effort = robot.limits.effort
         return Rows.between(-effort, effort, torque=np.arange(robot.na))
 
+    def row_names(self, robot: Dynamics, tick: Tick) -> list[str]:
+        """See `Task`."""
+        return actuator_names(robot.model)
+
 
 class Guard:
     """Solves a tick again where an answer asked for more than the actuators give: their limits on a level above all.
 
     Physics and these limits can always hold together, so what comes out is consistent, and as near to the stack as the
-    actuators allow. It costs nothing in a tick that stays within them.
+    actuators allow. It costs nothing in a tick that stays within them. `HierarchicalQP` and `WeightedQP` are asked
+    again; for another solver `HierarchicalQP` is, which keeps its first level exactly. Where that solver looks at no
+    inequality the guard looks at no other than these: the answer goes on from the solver's without a jump.
 
     Args:
         program: the tasks.
@@ -42,14 +52,16 @@ class Guard:
     """
 
     def __init__(self, program: Program, equation: MotionEquation, solver: Solver, robot: Dynamics) -> None:
-        self._effort = robot.limits.effort
+        self._effort, self._blocks = robot.limits.effort, tuple(program.layout.blocks.values())
         self._inverse = 1.0 / np.maximum(self._effort, 1e-300)
         task = ActuatorLimits("actuators")
         rows = task.rows(robot, Tick.of(program.layout))
         entry = Entry(task, task.name, -1, 0)
         self._limits = Part(rows.lower, rows.upper, None, 1.0, None, None, rows.torque, entry)
         self._shifted: dict[Entry, Entry] = {}
-        under = solver.under(1)
+        self._alone = solver.ignores_inequalities
+        keeps = isinstance(solver, HierarchicalQP | WeightedQP)  # its first level, exactly, whatever there is below it
+        under = solver.under(1) if keeps else HierarchicalQP(soften=0.0)
         levels = under.plan_levels(program.levels + 1)
         self._solving: Solving
         if levels is None:
@@ -57,21 +69,35 @@ class Guard:
         else:
             self._solving = CompiledSolving(program, equation, levels, under)
 
-    def beyond(self, torque: Array) -> float:
-        """How far the worst torque is beyond what its actuator gives, N m or N; 0 where all are within."""
+    def exceeded(self, torque: Array) -> bool:
+        """Whether a torque is beyond what its actuator gives; by rounding it is not, and that is taken off in place."""
         share = torque * self._inverse
-        if share.dot(share) <= 1.0:  # most often all shares together are less than one actuator's: one look is enough
-            return 0.0
-        return float((np.abs(torque) - self._effort).max(initial=0.0))
-
-    def solve(self, equation: MotionEquation, parts: Sequence[Part], seconds: float) -> Outcome:
-        """As `Solving.solve`, within the actuators' limits."""
-        outcome = self._solving.solve(equation, (self._limits, *[self._below(part) for part in parts]), seconds)
-        return outcome._replace(guarded=True)
-
-    def clip(self, torque: Array) -> None:
-        """Takes off, in place, what rounding has left beyond the limits."""
+        if share.dot(share) < 0.99:  # most often all shares together are less than one actuator's: one look is enough
+            return False
+        if np.abs(share).max(initial=0.0) > 1.0 + SHARE:
+            return True
         np.clip(torque, -self._effort, self._effort, out=torque)
+        return False
+
+    def solve(
+        self, equation: MotionEquation, parts: Sequence[Part], seconds: float
+    ) -> tuple[Outcome, tuple[Part, ...]]:
+        """As `Solving.solve`, within the actuators' limits; and the rows that were solved, with these limits first."""
+        below = tuple(self._below(part) for part in parts)
+        asked = tuple(_without_inequalities(part) for part in below) if self._alone else below
+        outcome = self._solving.solve(equation, (self._limits, *asked), seconds)._replace(guarded=True)
+        acceleration, force, torque = (outcome.x[where] for where in self._blocks)
+        np.clip(torque, -self._effort, self._effort, out=torque)  # of large numbers, rounding is more than a little
+        if not equation.relative_residual(acceleration, force, torque) < SHARE:
+            reason = ArithmeticError("no torque within what the actuators give was found")
+            outcome = outcome._replace(status="failed", reason=reason)
+        if self._alone and outcome.status == "optimal":  # the solver that was asked for gave another answer
+            outcome = outcome._replace(status="relaxed")
+        return outcome, (self._limits, *below)
+
+    def forget(self) -> None:
+        """Forgets what was remembered from tick to tick."""
+        self._solving.forget()
 
     def _below(self, part: Part) -> Part:
         """The same rows a level further down."""
@@ -80,3 +106,14 @@ class Guard:
         if shifted is None:
             shifted = self._shifted[entry] = Entry(entry.task, entry.name, entry.level, entry.rank + 1)
         return part._replace(entry=shifted)
+
+
+def _without_inequalities(part: Part) -> Part:
+    """The same rows, of which only equations are bounded."""
+    if part.equation:
+        return part
+    equal = part.lower == part.upper
+    return part._replace(
+        lower=np.where(equal, part.lower, -np.inf),
+        upper=np.where(equal, part.upper, np.inf),
+    )

@@ -46,3 +46,23 @@ class TorqueController(Protocol):
     def reset(self) -> None:
         """Forgets the past."""
         ...
+
+
+@runtime_checkable
+class Clocked(Protocol):
+    """A controller that looks at whether time goes on, such as those of this library."""
+
+    def expect_new_clock(self) -> None:
+        """The time of the next tick may be before that of the last one."""
+        ...
+
+
+@runtime_checkable
+class Bounded(Protocol):
+    """A controller whose ticks may be bounded in time, such as `wbc.Controller`.
+
+    Attributes:
+        deadline: s that a tick may take; None: no bound, but in `wbc.run` the period.
+    """
+
+    deadline: float | None

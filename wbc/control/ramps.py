@@ -5,7 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
+from weakref import ReferenceType, ref
+
+from wbc.errors import WbcError
 
 ROUNDING = 1e-9
 """A ramp that ends within so many seconds has ended: 1.2 - 1.0 is less than 0.2."""
@@ -22,12 +25,32 @@ class Ramp:
         duration: s.
         began: at which time, s; None: it begins at the next tick.
         share: of the way that is done, 0 to 1.
+        owner: who carries it on; None: nobody yet.
     """
 
     target: float
     duration: float
     began: float | None = None
     share: float = 0.0
+    owner: ReferenceType[object] | None = None
+
+    def __reduce__(self) -> tuple[type[Ramp], tuple[Any, ...]]:
+        return type(self), (self.target, self.duration, self.began, self.share)  # a copy has another owner
+
+    def belong(self, whose: object) -> None:
+        """Belongs to who first carries it on, for as long as there is one.
+
+        Raises:
+            WbcError: it is another one's.
+        """
+        owner = None if self.owner is None else self.owner()
+        if owner is None:
+            self.owner = ref(whose)
+        elif owner is not whose:
+            raise WbcError(
+                "two controllers share a stack in which weights, tasks or contacts are changing: each would carry on "
+                "what the other began; give each a stack of its own: copy.deepcopy(stack)"
+            )
 
     def between(self, start: float, end: float) -> float:
         """A number on its way from start to end."""
@@ -64,17 +87,30 @@ class Ramps(Generic[Key]):
         """Forgets a ramp, where there is one."""
         self._under_way.pop(key, None)
 
-    def advance(self, time: float) -> list[tuple[Key, Ramp]]:
+    def shift(self, by: float) -> None:
+        """Moves all that has begun in time, as where another clock tells it.
+
+        Args:
+            by: s.
+        """
+        for ramp in self._under_way.values():
+            if ramp.began is not None:
+                ramp.began += by
+
+    def advance(self, time: float, whose: object = None) -> list[tuple[Key, Ramp]]:
         """Carries all ramps on to a time, and forgets those that end there.
 
         Args:
             time: s; inf ends them all.
+            whose: who carries them on, always the same; None: whoever.
 
         Returns:
             All that were under way. A ramp whose `share` is 0 has just begun, one whose share is 1 has ended.
         """
         found = list(self._under_way.items())
         for key, ramp in found:
+            if whose is not None:
+                ramp.belong(whose)
             if ramp.began is None:
                 ramp.began = time if time < math.inf else -math.inf
             elapsed = time - ramp.began

@@ -52,11 +52,16 @@ class Schedule:
         self._ramps.begin(key, target, duration)
         self._start[key] = now
 
-    def advance(self, time: float) -> None:
-        """Carries all on to a time, s: the same time twice gives the same. inf ends what is under way."""
+    def advance(self, time: float, whose: object = None) -> None:
+        """Carries all on to a time: the same time twice gives the same.
+
+        Args:
+            time: s; inf ends what is under way.
+            whose: see `Ramps.advance`.
+        """
         if not self._ramps:
             return
-        for key, ramp in self._ramps.advance(time):
+        for key, ramp in self._ramps.advance(time, whose):
             what, name = key
             value = ramp.between(self._start[key], ramp.target)
             if what == "weight":
@@ -67,6 +72,10 @@ class Schedule:
             self._presence[name] = value
             if value == 1.0:
                 del self._presence[name]
+
+    def shift(self, by: float) -> None:
+        """See `Ramps.shift`."""
+        self._ramps.shift(by)
 
     def finish(self) -> None:
         """Ends what is under way where it leads to."""

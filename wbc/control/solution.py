@@ -48,14 +48,14 @@ class Solution(Evidence):
     def forces(self) -> dict[str, Array]:
         """The force, shape (3,), or wrench at the frame's origin, shape (6,), expected at each contact, N and N m.
 
-        It acts on the robot and is in world axes. Open contacts have zeros.
+        It acts on the robot and is in world axes; that on a wheel acts at its lowest point. Open contacts have zeros.
         """
         found = {}
-        twin = self._state() if any(contact.size != contact.rows for contact in self._tick.contacts) else self._robot
+        twin = self._state() if any(contact.posed for contact in self._tick.contacts) else self._robot
         for contact in self._stack.contacts:
             where = self._tick.force_of(contact.name)
             if where is None:
-                found[contact.name] = np.zeros(contact.rows)
+                found[contact.name] = np.zeros(contact.wrench_size)
             else:
                 found[contact.name] = contact.wrench(twin, self._x[self._tick.force][where]).copy()
         return found
@@ -96,7 +96,7 @@ class Solution(Evidence):
         """Whether the answer is what it claims: physics, cones and limits, checked from the state anew."""
         given = (getattr(task, "sides", None) for task in self._stack if task.bounds_contacts)
         sides = next((count for count in given if isinstance(count, int)), 4)
-        return certify(self._state(), self._tick, self._x, self._physics(), sides)
+        return certify(self._state(), self._tick, self._x, self._equation(), sides)
 
     @cached_property
     def health(self) -> Health:

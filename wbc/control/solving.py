@@ -13,6 +13,7 @@ from wbc.arrays import Array
 from wbc.compiled import kernel
 from wbc.control.equation_of_motion import MotionEquation
 from wbc.control.program import Part, Program
+from wbc.control.tolerance import force_tolerance
 from wbc.errors import WbcError, show
 from wbc.solvers import Hierarchy
 from wbc.solvers.answer import Answer
@@ -21,9 +22,6 @@ from wbc.tasking.layout import Layout
 
 FIXED = 1e-9
 """A row of which less than this share is left is fixed by physics."""
-
-BEYOND = 1e-6
-"""What a force or torque may be beyond its bound while rows count as held, N and N m: as the certificate judges."""
 
 OPTIMAL, STOPPED, UNSOUND = 0, 2, 3
 """What the kernel says of a solve; 1 is relaxed."""
@@ -98,6 +96,7 @@ class CompiledSolving(Solving):
         self._merges = any(level != index or factor != 1.0 for index, (level, factor) in enumerate(levels))
         self._sizes = layout.nv, layout.nf, tuple(int(index) for index in equation.actuated)
         self._scale, self._solver = equation.scale, solver
+        self._tolerance = 0.5 * force_tolerance(equation.scale)
         self._plans: dict[tuple[object, ...], Any] = {}
         self._plan: Any = None
         self._n = layout.n
@@ -112,13 +111,17 @@ class CompiledSolving(Solving):
             for part in parts
         )
         if shapes not in self._plans:
-            assert kernel is not None
-            nv, nf, actuated = self._sizes
-            count = 1 + max(level for level, _ in self._levels)
-            options = self._solver_options("max_iterations", 1000), self._solver_options("rank_tolerance", 1e-9)
-            plan = self._plans[shapes] = kernel.TickPlan(nv, nf, actuated, self._scale, count, shapes, *options)
-            plan.soften(self._solver_options("soften", 0.0), 1)
+            self._plans[shapes] = self._planned(shapes)
         self._plan = self._plans[shapes]
+
+    def _planned(self, shapes: tuple[Any, ...]) -> Any:  # noqa: ANN401  a type of the kernel
+        assert kernel is not None
+        nv, nf, actuated = self._sizes
+        count = 1 + max(level for level, _ in self._levels)
+        options = self._solver_options("max_iterations", 1000), self._solver_options("rank_tolerance", 1e-9)
+        plan = kernel.TickPlan(nv, nf, actuated, self._scale, count, shapes, *options)
+        plan.soften(self._solver_options("soften", 0.0), 1)
+        return plan
 
     def solve(self, equation: MotionEquation, parts: Sequence[Part], seconds: float) -> Outcome:
         """See `Solving`."""
@@ -143,7 +146,7 @@ class CompiledSolving(Solving):
         if not self._solver_options("warm_start", True):
             self._plan.forget()
         seconds = min(seconds, self._solver_options("deadline", math.inf))
-        return self._plan.solve(equation.M, equation.h, equation.J, parts, seconds, BEYOND, x)
+        return self._plan.solve(equation.M, equation.h, equation.J, parts, seconds, self._tolerance, x)
 
     def _call_anew(self, equation: MotionEquation, parts: Sequence[Part], seconds: float, x: Array) -> Any:  # noqa: ANN401
         """Once more, with a plan for just these rows."""
@@ -159,8 +162,20 @@ class CompiledSolving(Solving):
             plan.forget()
 
     def __getstate__(self) -> dict[str, Any]:
-        """A copy lays its plans out anew: two must not share what one of them remembers."""
-        return self.__dict__ | {"_plans": {}, "_plan": None}
+        """A copy has plans of its own, which remember the same."""
+        memories = {shapes: plan.memory() for shapes, plan in self._plans.items()}
+        current = next((shapes for shapes, plan in self._plans.items() if plan is self._plan), None)
+        return self.__dict__ | {"_plans": memories, "_plan": current}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        if kernel is None:
+            raise WbcError("a controller that solves by the compiled kernel was copied to where there is none")
+        self._plans = {}
+        for shapes, memory in state["_plans"].items():
+            self._plans[shapes] = self._planned(shapes)
+            self._plans[shapes].recall(memory)
+        self._plan = self._plans.get(state["_plan"])
 
 
 def _as_kernel_wants(part: Part) -> Part:
@@ -214,17 +229,17 @@ class LevelSolving(Solving):
         if isinstance(answer, Exception):
             return Outcome(equation.expand(C[:, 0]), "failed", reason=answer)
         x = equation.expand(C[:, 0] + C[:, 1:] @ answer.x)
-        return outcome_of(answer, x, BEYOND if _loads_beyond(parts, answer) else 0.0)
+        return outcome_of(answer, x, _loads_beyond(parts, answer, 0.5 * force_tolerance(equation.scale)))
 
 
-def _loads_beyond(parts: Sequence[Part], answer: Answer) -> bool:
-    """Whether a force or torque is beyond its bounds by more than the certificate allows."""
+def _loads_beyond(parts: Sequence[Part], answer: Answer, tolerance: float) -> bool:
+    """Whether a force or torque is beyond its bounds by more than a tolerance, N and N m."""
     start = 0
     for part in sorted(parts, key=lambda part: part.entry.rank):
         stop = start + len(part.lower)
         if (part.force is not None or part.torque is not None) and not part.equation:
             beyond = np.abs(answer.residual[start:stop])[part.lower < part.upper]
-            if beyond.max(initial=0.0) > BEYOND:
+            if beyond.max(initial=0.0) > tolerance:
                 return True
         start = stop
     return False
@@ -298,13 +313,13 @@ def ask(solver: Solver, hierarchy: Hierarchy, seconds: float) -> Answer | Except
     return answer
 
 
-def outcome_of(answer: Answer, x: Array, beyond: float = 0.0) -> Outcome:
+def outcome_of(answer: Answer, x: Array, beyond: bool = False) -> Outcome:
     """What an answer comes to.
 
     Args:
         answer: of a solver.
         x: what it means.
-        beyond: more than zero where it is not what its status says.
+        beyond: whether it breaks a bound, whatever its status says.
     """
     kept = answer.status == "optimal" and not beyond
     return Outcome(

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 from wbc.arrays import Array
 from wbc.contacts import Contact
 from wbc.control.equation_of_motion import EquationOfMotion
 from wbc.control.schedule import Schedule, What
 from wbc.control.support import Support
+from wbc.copies import Independent
 from wbc.dynamics.base import Dynamics
 from wbc.errors import WbcError, WbcWarning, show, unknown_name
 from wbc.tasking.levels import Levels, as_levels
@@ -17,7 +19,7 @@ from wbc.tasking.task import Task
 from wbc.tasking.tick import Tick
 
 
-class Stack:
+class Stack(Independent):
     """What a robot should do: tasks in strict priority, on contacts.
 
     It declares. What changes while a controller runs is kept by `schedule` (weights, tasks that are switched) and
@@ -72,6 +74,10 @@ class Stack:
                 name, number = f"{task.name} {number}", number + 1
             self._named[name] = task
             self._names[id(task)] = name
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._names = {id(task): name for name, task in self._named.items()}  # the tasks of a copy are others
 
     def name_of(self, task: Task) -> str:
         """What a task is called in this stack: its name, with a number where an earlier task has the same."""
@@ -138,7 +144,7 @@ class Stack:
 
     def __getitem__(self, name: str) -> Task:
         """A task by its name."""
-        found = self._named.get(name)
+        found = self._named.get(name) if isinstance(name, str) else None
         if found is None:
             raise unknown_name("task", name, self._named)
         return found

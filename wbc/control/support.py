@@ -119,13 +119,16 @@ class Support:
         state.activation = activation
         state.ceiling = math.inf if activation == 1.0 else 0.0 if activation == 0.0 else ceiling
 
-    def advance(self, time: float, robot: Dynamics, borne: Callable[[], dict[str, float]]) -> bool:
+    def advance(
+        self, time: float, robot: Dynamics, borne: Callable[[], dict[str, float]], whose: object = None
+    ) -> bool:
         """Carries ramps on to a time; the same time twice gives the same.
 
         Args:
             time: s.
             robot: updated; where a contact closes is where it will be held.
             borne: gives the normal force of each contact at the tick before, N.
+            whose: see `Ramps.advance`.
 
         Returns:
             Whether other contacts are closed than at the last call.
@@ -133,7 +136,7 @@ class Support:
         if self._settled:
             return False
         weight = robot.mass * (float(np.linalg.norm(robot.model.gravity)) or 9.81)
-        for name, ramp in self._ramps.advance(time):
+        for name, ramp in self._ramps.advance(time, whose):
             self._follow(name, ramp, weight, borne)
         for state in self._states.values():
             if math.isnan(state.ceiling):
@@ -153,6 +156,10 @@ class Support:
         self._ceilings = [min(contact.maximum, self._states[contact.name].ceiling) for contact in self._closed]
         self._settled = not self._ramps
         return changed
+
+    def shift(self, by: float) -> None:
+        """See `Ramps.shift`."""
+        self._ramps.shift(by)
 
     def _follow(self, name: str, ramp: Ramp, weight: float, borne: Callable[[], dict[str, float]]) -> None:
         """Sets a contact to where its ramp is."""

@@ -6,18 +6,25 @@ import warnings
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol
 
+import numpy as np
+
 from wbc.arrays import Array
 from wbc.control.checks import finite_time
 from wbc.control.equation_of_motion import EquationOfMotion
+from wbc.control.ramps import ROUNDING
 from wbc.control.stack import Stack
 from wbc.control.watch import Past, Watch
 from wbc.dynamics.base import Dynamics
-from wbc.errors import WbcWarning
+from wbc.errors import WbcError, WbcWarning
+from wbc.model.names import velocity_names
 from wbc.tasking.layout import Layout
 from wbc.tasking.tick import Tick
 
 if TYPE_CHECKING:
     from wbc.control.program import Part
+
+FASTEST = 500.0
+"""A velocity beyond this, m/s or rad/s, is warned of: robots don't move so fast, sensors that fail do."""
 
 STANDING_STILL = 100
 """After so many ticks in a row at one time a warning says that the time stands still."""
@@ -63,10 +70,15 @@ class Ticker:
     def forget(self) -> None:
         """Forgets the past, as at the start."""
         self.time = 0.0
-        self._began, self._still = False, 0
+        self._began, self._still, self._new_clock = False, 0, False
+        self._warned_of_speed = False
         self._last: Ended | None = None
         self._torque: Array | None = None
         self._watch = Watch()
+
+    def expect_new_clock(self) -> None:
+        """The next tick may be told by another clock, as at the start of a run; nothing else is forgotten."""
+        self._new_clock = True
 
     @property
     def layout(self) -> Layout:
@@ -87,10 +99,15 @@ class Ticker:
             period: between ticks, s.
         """
         time = finite_time(t) if t is not None else self.time + period if self._began else 0.0
+        if self._new_clock:
+            self._set_clock(time, period)
         self._look(time)
+        v = self._robot.v
+        if v.dot(v) > FASTEST**2 and not self._warned_of_speed:
+            self._warn_of_speed(v)
         stack = self._stack
-        stack.schedule.advance(time)
-        stack.support.advance(time, self._robot, self._normal_forces)
+        stack.schedule.advance(time, self)
+        stack.support.advance(time, self._robot, self._normal_forces, self)
         return self._at(time, period)
 
     def again(self, period: float) -> Tick:
@@ -106,6 +123,15 @@ class Ticker:
     def note(self, ended: Ended | None) -> None:
         """Remembers what a tick came to."""
         self._last, self._began = ended, True
+
+    def _set_clock(self, time: float, period: float) -> None:
+        """The tick is a period after the last one, whatever its clock says: what is under way goes on from there."""
+        self._new_clock = False
+        if self._began and time < self.time - ROUNDING:
+            by = time - (self.time + period)
+            self._stack.schedule.shift(by)
+            self._stack.support.shift(by)
+            self.time += by
 
     def watch(
         self,
@@ -135,6 +161,11 @@ class Ticker:
         """Two ticks at one time have the same last torque: that of the last tick at another time."""
         if not self._began:
             return
+        if time < self.time - ROUNDING:
+            raise WbcError(
+                f"t = {time:g} s is before the last tick, at {self.time:g} s: time does not run backwards; "
+                "controller.reset() begins anew"
+            )
         if time != self.time:
             self._torque, self._still = None if self._last is None else self._last.torque, 0
             return
@@ -143,6 +174,19 @@ class Ticker:
             warnings.warn(
                 f"{STANDING_STILL} ticks in a row had the time {time:g} s: targets, ramps and limits on the rate of "
                 "torques stand still; give each tick its time, or none: controller.step(q, v)",
+                WbcWarning,
+                stacklevel=4,
+            )
+
+    def _warn_of_speed(self, v: Array) -> None:
+        """Says once which velocity is hardly one."""
+        worst = int(np.abs(v).argmax())
+        if abs(v[worst]) > FASTEST:
+            self._warned_of_speed = True
+            name = velocity_names(self._robot.model)[worst]
+            warnings.warn(
+                f"v[{worst}] = {v[worst]:.6g}, {name}, is hardly a velocity of {self._robot.model.name!r}: m/s and "
+                f"rad/s are wanted, and {FASTEST:g} is much; is a sensor out of order?",
                 WbcWarning,
                 stacklevel=4,
             )

@@ -189,6 +189,10 @@ class Backend(ABC):
     def _inverse_dynamics(self, q: Array, v: Array, vdot: Array) -> Array:
         """M v̇ plus what `_nonlinear` is, from scratch; may disturb the state."""
 
+    def _given(self) -> tuple[Any, ...]:
+        """What the same robot is made of in another process: the arguments of `__init__`."""
+        return (self.model,)
+
     @abstractmethod
     def _fork(self) -> Any:  # noqa: ANN401  a robot of the subclass itself
         """A second robot of the same backend, sharing nothing that changes."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import scipy.linalg
@@ -492,11 +492,28 @@ class Dynamics(Backend):
 
     __copy__ = copy
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        state = (self._q, self._v, self.updates) if self.updates else None
+        return _made_anew, (type(self), self._given(), dict(self._added), state)
+
     def __deepcopy__(self, memo: dict[int, object]) -> Dynamics:
         return self.copy()
 
     def __repr__(self) -> str:
         return f"<{self.model.name!r} on {self.name}: nq={self.nq}, nv={self.nv}, na={self.na}, {self.mass:.3g} kg>"
+
+
+def _made_anew(
+    kind: type[Dynamics], given: tuple[Any, ...], added: dict[str, Any], state: tuple[Array, Array, int] | None
+) -> Dynamics:
+    """A robot out of what `Dynamics.__reduce__` tells of one."""
+    robot = kind(*given)
+    robot._added = added
+    if state is not None:
+        q, v, updates = state
+        robot.update(q, v)
+        robot.updates = updates
+    return robot
 
 
 def _vector(values: ArrayLike, size: int, name: str) -> Array:

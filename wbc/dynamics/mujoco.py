@@ -68,6 +68,9 @@ class MujocoDynamics(Dynamics):
         self._is_current = False
         self._has_readers = kernel is not None
 
+    def _given(self) -> tuple[Any, ...]:
+        return self.model, None, self._mj if self._foreign else None
+
     def _fork(self) -> MujocoDynamics:
         twin = MujocoDynamics.__new__(MujocoDynamics)
         Dynamics.__init__(twin, self.model, self._tree, complete=self._foreign)

@@ -20,6 +20,7 @@ from wbc.control.program import Part, Program, row_counts
 from wbc.control.solving import Outcome, UnsoundRowsError, ask, hierarchy_of, outcome_of, stacked
 from wbc.control.stack import Stack
 from wbc.control.ticker import Ticker
+from wbc.copies import Independent
 from wbc.dynamics.base import Dynamics
 from wbc.errors import WbcError, number, show
 from wbc.kinematics.velocity_solution import VelocitySolution
@@ -27,9 +28,10 @@ from wbc.simulation.log import STATUSES, Log, Recorder
 from wbc.solvers import Solver
 from wbc.tasking.layout import Layout
 from wbc.tasking.tick import Tick
+from wbc.threads import Turn, busy, taking
 
 
-class DifferentialKinematics:
+class DifferentialKinematics(Independent):
     """Computes velocities that make a robot do what a stack of velocity tasks says.
 
     A level is the least-squares problem of its tasks, with equal priority and their weights (ETH 2.214, 2.215); levels
@@ -74,15 +76,23 @@ class DifferentialKinematics:
         if self.solver.dynamically_consistent:
             raise WbcError(f"{type(self.solver).__name__} is about torques; for velocities take 'nullspace'")
         check_tasks(self.robot, stack)
-        self._ticker = Ticker(self.robot, stack, kinematic=True)
+        self._ticker, self._turn = Ticker(self.robot, stack, kinematic=True), Turn()
         self._programs: dict[Layout, Program] = {}
         warn_of_ignored_inequalities(self.solver, [stack.name_of(task) for task in stack if task.bounds_only])
 
     def reset(self) -> None:
         """Forgets the past: places that are held, ramps, the solver's last active set."""
-        self.stack.reset()
-        self._ticker.forget()
-        self.solver.reset()
+        with taking(self._turn, self):
+            self.stack.reset()
+            self._ticker.forget()
+            self.solver.reset()
+
+    def expect_new_clock(self) -> None:
+        """The time of the next tick may be before that of the last one, as at the start of a run.
+
+        Nothing is forgotten: ramps that are under way go on.
+        """
+        self._ticker.expect_new_clock()
 
     def step(self, q: ArrayLike, v: ArrayLike | None = None, t: float | None = None) -> VelocitySolution:
         """One tick. The same input twice gives the same output.
@@ -95,26 +105,31 @@ class DifferentialKinematics:
         Raises:
             WbcError: q, v or t is not what it should be. A hard state raises nothing.
         """
-        began = perf_counter()
-        robot = self.robot
-        robot.update(q, v)
-        tick = self._ticker.tick(t, self.period)
-        known = perf_counter()
-        program = self._programs.get(tick.layout)
-        if program is None:
-            program = Program(self.stack, tick.layout)
-            if self.solver.ignores_inequalities and not self._programs:
-                warn_of_ignored_inequalities(self.solver, program.undeclared(robot, tick))
-            self._programs[tick.layout] = program
-        parts = program.parts_or_error(robot, tick)
-        built = perf_counter()
-        outcome = self._solve(program, tick, parts)
-        solved = perf_counter()
-        solution = VelocitySolution(robot, tick, parts, outcome, outcome.x, self.stack)
-        self._ticker.note(None)
-        ended = perf_counter()
-        solution.time = Times(known - began, built - known, solved - built, ended - began)
-        return solution
+        if not self._turn.take():
+            raise busy(self)
+        try:
+            began = perf_counter()
+            robot = self.robot
+            robot.update(q, v)
+            tick = self._ticker.tick(t, self.period)
+            known = perf_counter()
+            program = self._programs.get(tick.layout)
+            if program is None:
+                program = Program(self.stack, tick.layout)
+                if self.solver.ignores_inequalities and not self._programs:
+                    warn_of_ignored_inequalities(self.solver, program.undeclared(robot, tick))
+                self._programs[tick.layout] = program
+            parts = program.parts_or_error(robot, tick)
+            built = perf_counter()
+            outcome = self._solve(program, tick, parts)
+            solved = perf_counter()
+            solution = VelocitySolution(robot, tick, parts, outcome, outcome.x, self.stack)
+            self._ticker.note(None)
+            ended = perf_counter()
+            solution.time = Times(known - began, built - known, solved - built, ended - began)
+            return solution
+        finally:
+            self._turn.give()
 
     def _solve(self, program: Program, tick: Tick, parts: Sequence[Part]) -> Outcome:
         """The rows as levels, for the solver: there is no physics to eliminate."""
@@ -157,6 +172,7 @@ class DifferentialKinematics:
         recorder = Recorder(robot.model.name, contacts, (), sizes, path=path)
         now, v, ended = numbers(q, "q"), np.zeros(robot.nv), "finished"
         none = np.zeros(robot.na + 3 * len(contacts))
+        self.expect_new_clock()
         try:
             for tick in range(max(round(duration / self.period), 1)):
                 t = tick * self.period

@@ -8,6 +8,7 @@ from wbc.model.packaged import packaged_path, packaged_robots
 from wbc.model.parts import Body, Frame, Joint, Limits, Shape
 from wbc.model.space import ConfigurationSpace
 from wbc.model.tree import Tree
+from wbc.model.wheel import Wheel
 
 if TYPE_CHECKING:
     from wbc.model.urdf import read_urdf
@@ -21,6 +22,7 @@ __all__ = [
     "Model",
     "Shape",
     "Tree",
+    "Wheel",
     "packaged_path",
     "packaged_robots",
     "read_urdf",

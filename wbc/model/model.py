@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
 from wbc.arrays import Array, IntArray, numbers
 from wbc.errors import WbcError, show, unknown_name
 from wbc.model.parts import Body, Frame, Joint, Limits, Shape, constant
+from wbc.model.wheel import Wheel
 
 WORLD = "world"
 """The name of the body that never moves; every model has it."""
@@ -35,6 +36,7 @@ class Model:
         nominal: a configuration to stand or rest in, shape (nq,).
         feet: names of the frames that are made to touch the ground.
         soles: for flat feet, the corners of the sole in the foot's frame, m, shape (n, 2), by foot.
+        wheels: by the frame at the centre of each what is made to roll on the ground.
         hands: names of the frames that are made to touch or hold.
         shapes: primitive shapes, for pictures and for contact.
         warnings: what was unusual in the file it was read from.
@@ -62,6 +64,7 @@ class Model:
         nominal: Array | None = None,
         feet: Iterable[str] = (),
         soles: Mapping[str, Array] | None = None,
+        wheels: Mapping[str, Wheel] | None = None,
         hands: Iterable[str] = (),
         shapes: Iterable[Shape] = (),
         warnings: Iterable[str] = (),
@@ -85,7 +88,8 @@ class Model:
         self.soles = MappingProxyType(
             {foot: numbers(corners, f"the sole of {foot!r}") for foot, corners in (soles or {}).items()}
         )
-        for frame_name in (*self.feet, *self.hands, *self.soles):
+        self.wheels = MappingProxyType(dict(wheels or {}))
+        for frame_name in (*self.feet, *self.hands, *self.soles, *self.wheels):
             if frame_name not in self.frames and frame_name not in self.bodies:
                 raise unknown_name("frame", frame_name, self.frame_names)
         self._lay_out()
@@ -183,20 +187,26 @@ class Model:
         """The same model with one frame more; bodies, joints and shapes are shared."""
         if frame.name in self.frames:
             raise WbcError(f"there is a frame {frame.name!r} already")
-        return Model(
-            self.name,
-            [body for body in self.bodies.values() if body.name != WORLD],
-            self.joints.values(),
-            [*self.frames.values(), frame],
-            gravity=tuple(self.gravity),
-            nominal=self.nominal,
-            feet=self.feet,
-            soles=self.soles,
-            hands=self.hands,
-            shapes=self.shapes,
-            warnings=self.warnings,
-            left_out=self.left_out,
-        )
+        given = self._given()
+        return Model(**{**given, "frames": [*given["frames"], frame]})
+
+    def _given(self) -> dict[str, Any]:
+        """What it was made of: the arguments that make the same model."""
+        return {
+            "name": self.name,
+            "bodies": [body for body in self.bodies.values() if body.name != WORLD],
+            "joints": list(self.joints.values()),
+            "frames": list(self.frames.values()),
+            "gravity": tuple(self.gravity),
+            "nominal": self.nominal,
+            "feet": self.feet,
+            "soles": dict(self.soles),
+            "wheels": dict(self.wheels),
+            "hands": self.hands,
+            "shapes": self.shapes,
+            "warnings": self.warnings,
+            "left_out": self.left_out,
+        }
 
     def __copy__(self) -> Model:
         return self
@@ -204,9 +214,17 @@ class Model:
     def __deepcopy__(self, memo: dict[int, object]) -> Model:
         return self  # it never changes
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _made_anew, (self._given(), type(self))
+
     def __repr__(self) -> str:
         base = "floating" if self.floating else "fixed"
         return f"Model({self.name!r}, {base} base, nq={self.nq}, nv={self.nv}, na={self.na}, {self.mass:.3g} kg)"
+
+
+def _made_anew(given: dict[str, Any], kind: type[Model]) -> Model:
+    """A model of the arguments that `Model._given` gave."""
+    return kind(**given)
 
 
 def _by_name(kind: str, parts: Iterable[Part]) -> dict[str, Part]:

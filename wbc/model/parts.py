@@ -6,8 +6,8 @@ Arrays that are handed over are copied, checked and kept read-only: what is wron
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
-from typing import Literal
+from dataclasses import dataclass, field, fields
+from typing import Any, Literal
 
 import numpy as np
 
@@ -36,8 +36,15 @@ SYMMETRY = 1e-6
 numbers in single precision, is mended."""
 
 
+class _Part:
+    """What a model is made of. A copy is made as the part itself was, with arrays that are read-only."""
+
+    def __reduce__(self) -> tuple[type[_Part], tuple[Any, ...]]:
+        return type(self), tuple(getattr(self, one.name) for one in fields(self))  # type: ignore[arg-type]
+
+
 @dataclass(frozen=True, eq=False)
-class Body:
+class Body(_Part):
     """A rigid body.
 
     Attributes:
@@ -74,7 +81,7 @@ class Body:
 
 
 @dataclass(frozen=True, eq=False)
-class Joint:
+class Joint(_Part):
     """A joint between two bodies; its frame is the child's frame when its coordinates are zero.
 
     Coordinates (in `q`) and velocities (in `v`) by kind:
@@ -147,7 +154,7 @@ class Joint:
 
 
 @dataclass(frozen=True, eq=False)
-class Frame:
+class Frame(_Part):
     """A named frame fixed to a body: a tool, a sensor, a contact point.
 
     Attributes:
@@ -165,7 +172,7 @@ class Frame:
 
 
 @dataclass(frozen=True, eq=False)
-class Shape:
+class Shape(_Part):
     """A primitive shape fixed to a body, for pictures and for contact. No backend needs it.
 
     Attributes:

@@ -48,6 +48,9 @@ class ConfigurationSpace:
         self._at_rest = np.zeros(self.nv)
         self._states = kernel and kernel.States(self.nq, self.nv, tuple(starts_q), QUATERNION_TOLERANCE)
 
+    def __reduce__(self) -> tuple[type[ConfigurationSpace], tuple[Model]]:
+        return type(self), (self.model,)
+
     @property
     def position_of_velocity(self) -> IntArray:
         """For each entry of `v` the entry of `q` that it is the rate of, -1 for angular velocities. Shape (nv,)."""
@@ -62,7 +65,7 @@ class ConfigurationSpace:
         """
         if v is None:
             v = self._at_rest
-        if self._states is not None:
+        if self._states is not None and type(q) is np.ndarray and type(v) is np.ndarray:  # a masked array is neither
             both = np.empty(self.nq + self.nv)
             if self._states.take(q, v, both):
                 both.setflags(write=False)

@@ -4,6 +4,7 @@ Beside the standard elements, `<robot>` may hold one `<wbc>` element (other read
 
     <wbc base="floating">
       <foot link="left_foot" corners="0.1 0.05  0.1 -0.05  -0.1 -0.05  -0.1 0.05"/>
+      <wheel link="left_wheel" radius="0.1" axle="0 1 0" crown="0.02" rollers="0.785" castor="false"/>
       <hand link="left_hand"/>
       <nominal base="0 0 0.9  1 0 0 0"> <joint name="left_knee" position="0.4"/> </nominal>
       <joint name="left_knee" armature="0.02" actuated="true" stiffness="0" rest="0"/>
@@ -31,6 +32,7 @@ from wbc.model.placement import origin
 from wbc.model.space import ConfigurationSpace
 from wbc.model.urdf_shapes import read_shapes
 from wbc.model.urdf_tree import find_root
+from wbc.model.wheel import Wheel
 
 Part = TypeVar("Part", Body, Joint)
 
@@ -119,6 +121,7 @@ class _Reader:
             nominal=self._nominal(plain),
             feet=feet,
             soles=soles,
+            wheels=self._wheels(links),
             hands=hands,
             shapes=shapes,
             warnings=self.found.warnings,
@@ -282,6 +285,25 @@ class _Reader:
                         raise WbcError(f"{element}: its corners are {count} numbers; it needs x and y of three or more")
                     soles[name] = numbers(element, "corners", count).reshape(-1, 2)
         return ends["foot"], soles, ends["hand"]
+
+    def _wheels(self, links: dict[str, Element]) -> dict[str, Wheel]:
+        """What rolls, by the link at its centre."""
+        wheels: dict[str, Wheel] = {}
+        for element in self.extension.all("wheel"):
+            name = _required(element, "link")
+            if name not in links:
+                raise WbcError(f"{element}: {unknown_name('link', name, links)}")
+            if name in wheels:
+                raise WbcError(f"{element}: link {show(name)} is named as a wheel before")
+            radius, crown = number(element, "radius"), number(element, "crown", 0.0)
+            axle = numbers(element, "axle", 3, (0.0, 1.0, 0.0))
+            rollers = None if element.get("rollers") is None else number(element, "rollers")
+            castor = _choice(element, "castor", {"true": True, "false": False}, "false")
+            try:
+                wheels[name] = Wheel(radius, axle, crown, rollers, castor)
+            except WbcError as error:
+                raise WbcError(f"{element}: {error}") from None
+        return wheels
 
     def _joint_of(self, element: Element, model: Model) -> Joint:
         name = _required(element, "name")

@@ -49,8 +49,9 @@ class Simulator(Plant):
         ground: "hard", "soft" or "none".
         friction: coefficient of Coulomb friction of all points, or of each in the order of `points`.
         contacts: what touches the ground: frames (with the corners of a sole, the ball around a point foot, else the
-            origin), contacts of a stack (a surface with its corners), or (frame, points fixed to it, shape (3,) or
-            (n, 3), m); None: the model's feet. A floating robot that has none must be given some, or `ground="none"`.
+            origin), contacts of a stack (a surface with its corners, a wheel with its lowest point), or (frame, points
+            fixed to it, shape (3,) or (n, 3), m); None: the model's feet and wheels. A floating robot that has none
+            must be given some, or `ground="none"`.
         normal: of the ground, world axes.
         height: of the ground above the world's origin, m.
         integrator: "semi-implicit" (Euler), or "runge-kutta" (of fourth order; not with hard ground, and without
@@ -100,7 +101,7 @@ class Simulator(Plant):
         self.points = () if ground == "none" else contact_points(self._robot, contacts)
         if self.model.floating and ground != "none" and contacts is None and not self.points:
             raise WbcError(
-                f"{self.model.name!r} has no feet, so nothing of it would touch the ground: name frames with "
+                f"{self.model.name!r} has no feet or wheels, so nothing of it would touch the ground: name frames with "
                 'contacts=[...], or let it fall with ground="none"'
             )
         self.friction = self._frictions(friction)
@@ -108,7 +109,7 @@ class Simulator(Plant):
         self._springs = Springs(stiffness, damping, self.friction) if ground == "soft" else None
         self._lay_out()
         self._sensors: tuple[str, ...] = ()
-        self.measure([*self.model.feet, *(point.frame for point in self.points)])
+        self.measure([*self.model.feet, *self.model.wheels, *(point.frame for point in self.points)])
         self.reset()
 
     def _frictions(self, friction: float | Sequence[float] | Array) -> Array:
@@ -259,8 +260,8 @@ class Simulator(Plant):
 
     def _contact_step(self, L: Array, free: Array) -> Array:
         """The velocity at the end of a step, from that without contacts; L Lᵀ = M."""
-        dt, nv, soft, axes = self.timestep, len(free), self._springs, self._ground.axes
-        gaps, J = self._ground.touch(self._robot)
+        dt, nv, soft = self.timestep, len(free), self._springs
+        gaps, axes, J = self._ground.touch(self._robot)
         speeds = J @ free
         if soft is not None:
             touching = np.flatnonzero(gaps + dt * speeds[:, 0] <= 0.0)
@@ -286,7 +287,7 @@ class Simulator(Plant):
         friction = np.append(self.friction[touching], np.zeros(len(stops)))
         answer = solve_coulomb(G, b.ravel(), friction, guess.ravel(), corrections=self._corrections)
         self.impulses, p = answer, answer.impulse[:borne].reshape(-1, 3)
-        self._guess[touching], self._forces[touching] = p, p @ axes / dt
+        self._guess[touching], self._forces[touching] = p, np.einsum("ni,nij->nj", p, axes[touching]) / dt
         if soft is not None:
             self._stretch[touching] = soft.stretched(stretch, p[:, 1:], dt)
         return np.asarray(free + lapack.dtrtrs(L, Y @ answer.impulse, lower=1, trans=1)[0])
@@ -304,8 +305,7 @@ class Simulator(Plant):
         """The classical method of fourth order, on increments of the configuration (Munthe-Kaas)."""
         robot, dt = self._robot, self.timestep
         robot.update(self._q, self._v)
-        forces, self._stretch, _, _ = self._pushed(self._v, self._stretch)
-        self._forces = forces @ self._ground.axes
+        self._forces, self._stretch, _, _ = self._pushed(self._v, self._stretch)
         start = (np.zeros(self.model.nv), self._v, self._stretch)
         stages: list[tuple[Array, Array, Array]] = []
         for share in (0.0, 0.5, 0.5, 1.0):
@@ -337,14 +337,14 @@ class Simulator(Plant):
         """What the springs of soft ground do in the robot's present state (see `Springs.push`).
 
         Returns:
-            Forces in the contact's axes; the stretch of the tangential springs as far as the cone allows, and its rate;
+            Forces in the world's axes; the stretch of the tangential springs as far as the cone allows, and its rate;
             the generalized force, shape (nv,).
         """
         if self._springs is None:
             return self._forces, stretch, np.zeros_like(stretch), np.zeros(len(v))
-        gaps, J = self._ground.touch(self._robot)
+        gaps, axes, J = self._ground.touch(self._robot)
         f, stretch, rate = self._springs.push(gaps, J @ v, stretch)
-        return f, stretch, rate, np.asarray(np.einsum("nij,ni->j", J, f))
+        return np.einsum("ni,nij->nj", f, axes), stretch, rate, np.asarray(np.einsum("nij,ni->j", J, f))
 
 
 def _approach(gaps: Array, dt: float) -> Array:

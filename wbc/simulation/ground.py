@@ -9,12 +9,13 @@ from typing import TypeAlias
 import numpy as np
 
 from wbc.arrays import Array, ArrayLike, IntArray, numbers
-from wbc.contacts import Contact, SurfaceContact
+from wbc.contacts import Contact, RollingContact, SurfaceContact
 from wbc.dynamics.base import Dynamics
 from wbc.errors import WbcError, number, show, unknown_name
 from wbc.geometry import so3
 from wbc.model.parts import constant, plane_axes
 from wbc.model.tree import Tree
+from wbc.model.wheel import Wheel
 
 Touching: TypeAlias = str | Contact | tuple[str, ArrayLike]
 """What touches the ground: a frame; a contact of a stack; points fixed to a frame, in it, m, shape (3,) or (n, 3)."""
@@ -22,17 +23,19 @@ Touching: TypeAlias = str | Contact | tuple[str, ArrayLike]
 
 @dataclass(frozen=True, eq=False)
 class Point:
-    """A place on the robot that can touch the ground: a point, or a ball.
+    """A place on the robot that can touch the ground: a point, a ball, or a wheel, which touches at its lowest point.
 
     Attributes:
         frame: of the robot.
-        offset: of the point, or the ball's centre, in the frame, m, shape (3,).
+        offset: of the point, or the ball's or wheel's centre, in the frame, m, shape (3,).
         radius: of the ball, m; zero for a point.
+        wheel: the wheel, where it is one.
     """
 
     frame: str
     offset: Array
     radius: float = 0.0
+    wheel: Wheel | None = None
 
 
 class Ground:
@@ -46,7 +49,7 @@ class Ground:
 
     Attributes:
         points: that touch.
-        axes: of every contact, world axes: normal, tangent, tangent, in rows, shape (3, 3).
+        axes: of every contact, world axes: normal, tangent, tangent, in rows, shape (3, 3); of a wheel see `touch`.
     """
 
     def __init__(self, robot: Dynamics, points: Iterable[Point], normal: ArrayLike, height: float) -> None:
@@ -60,32 +63,50 @@ class Ground:
         self._frame_of: IntArray = np.array([self._frames.index(point.frame) for point in self.points], dtype=np.intp)
         self._offsets = np.array([point.offset for point in self.points]).reshape(-1, 3)
         self._radii = np.array([point.radius for point in self.points])
+        self._wheels = [(index, point.wheel) for index, point in enumerate(self.points) if point.wheel is not None]
 
-    def touch(self, robot: Dynamics) -> tuple[Array, Array]:
-        """Gaps, m, shape (n,), and Jacobians in the contact's axes, shape (n, 3, nv), in the robot's present state."""
+    def touch(self, robot: Dynamics) -> tuple[Array, Array, Array]:
+        """How the points are to the plane in the robot's present state.
+
+        The tangents of a wheel turn with its way over the ground; along what its rollers, or a castor, leave free there
+        is no tangent, but zeros.
+
+        Returns:
+            Gaps, m, shape (n,); the axes of each contact in rows, world axes, shape (n, 3, 3); and Jacobians in these,
+            shape (n, 3, nv).
+        """
         if not self.points:
-            return np.zeros(0), np.zeros((0, 3, self._nv))
+            return np.zeros(0), np.zeros((0, 3, 3)), np.zeros((0, 3, self._nv))
         n = self._normal
         poses = np.array([robot.pose(frame) for frame in self._frames])[self._frame_of]
         J = np.array([robot.jacobian(frame) for frame in self._frames])[self._frame_of]
         arms = np.matmul(poses[:, :3, :3], self._offsets[:, :, None])[:, :, 0]
         gaps = (poses[:, :3, 3] + arms) @ n - self._level - self._radii
         arms -= self._radii[:, None] * n  # from the centre of a ball to where it touches
-        return gaps, self.axes @ (J[:, :3] - so3.skew(arms) @ J[:, 3:])
+        axes = np.broadcast_to(self.axes, (len(gaps), 3, 3))
+        if self._wheels:
+            axes = axes.copy()
+        for index, wheel in self._wheels:
+            down, E = wheel.touch(poses[index, :3, :3] @ wheel.axle, n)
+            gaps[index] += n @ down
+            arms[index] += down
+            held = wheel.held @ E
+            axes[index] = np.vstack([held[-1:], held[:-1], np.zeros((3 - len(held), 3))])
+        return gaps, axes, axes @ (J[:, :3] - so3.skew(arms) @ J[:, 3:])
 
 
 def contact_points(robot: Dynamics, contacts: str | Contact | Iterable[Touching] | None) -> tuple[Point, ...]:
     """What touches the ground, point by point.
 
-    A frame touches with the corners of its sole, where the model has one; else with the ball around its origin, where
-    there is a collision shape like that; else with its origin.
+    A frame touches with the wheel or the corners of its sole, where the model has one; else with the ball around its
+    origin, where there is a collision shape like that; else with its origin.
 
     Args:
         robot: that touches.
-        contacts: what touches; None: the model's feet.
+        contacts: what touches; None: the model's feet and wheels.
     """
     if contacts is None:
-        contacts = robot.model.feet
+        contacts = (*robot.model.feet, *robot.model.wheels)
     if isinstance(contacts, str | Contact):
         contacts = (contacts,)
     if not isinstance(contacts, Iterable):
@@ -102,6 +123,10 @@ def contact_points(robot: Dynamics, contacts: str | Contact | Iterable[Touching]
             _known(robot, frame)
             if isinstance(contact, Contact):
                 contact.fit(robot)
+            wheel = contact.wheel if isinstance(contact, RollingContact) else robot.model.wheels.get(frame)
+            if wheel is not None:
+                points.append(Point(frame, np.zeros(3), wheel=wheel))
+                continue
             corners = contact.corners if isinstance(contact, SurfaceContact) else robot.model.soles.get(frame)
             if corners is None:
                 points.append(Point(frame, np.zeros(3), _ball(robot, tree, frame)))

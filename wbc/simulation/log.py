@@ -180,8 +180,9 @@ class Recorder:
             return
         try:
             self._file = self.path.open("wb")
-        except OSError as error:
-            raise WbcError(f"can't write the log {show(str(self.path))}: {error.strerror}") from None
+        except (OSError, ValueError) as error:  # a ValueError, where the name has a zero byte
+            why = error.strerror if isinstance(error, OSError) else error
+            raise WbcError(f"can't write the log {show(str(self.path))}: {why}") from None
 
     def _begin(self, errors: dict[str, int]) -> None:
         """Writes the header, once it is known what a record has."""

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from wbc.arrays import Array, numbers
-from wbc.control.protocol import TorqueController
+from wbc.control.protocol import Bounded, Clocked, TorqueController
 from wbc.control.solution import Solution
 from wbc.errors import WbcError, number, show
 from wbc.model.names import actuator_names
@@ -51,6 +51,7 @@ def run(
     duration: float,
     period: float | None = None,
     *,
+    deadline: float | None = None,
     targets: Callable[[float, TorqueController], None] | None = None,
     disturbances: Push | Iterable[Push] = (),
     record: str | Path | None = None,
@@ -68,6 +69,8 @@ def run(
         duration: s.
         period: of the control, s: a multiple of the plant's timestep, and the controller's for this run; None: the
             controller's own, or, if it was made without one, the multiple nearest to that.
+        deadline: of a tick, s, for a controller that has none. None: the period, which it would have to keep on a
+            robot; math.inf: it takes what time it needs, so that a busy machine changes nothing.
         targets: called before each tick with the time and the controller, to set targets, contacts, weights.
         disturbances: pushes.
         record: file to write the log to as it goes.
@@ -82,6 +85,7 @@ def run(
     if not isinstance(plant, Plant):
         raise WbcError(f"wbc.run needs a plant, such as a wbc.Simulator, not {show(plant)}")
     own = controller.period
+    unbounded = controller if isinstance(controller, Bounded) and controller.deadline is None else None
     if period is None and getattr(controller, "chooses_period", False):
         period = plant.timestep * max(1, round(own / plant.timestep))
     period = number(own if period is None else period, "the control period, s,", high=1e3, above=True)
@@ -90,6 +94,12 @@ def run(
         raise WbcError(
             f"the control period, {period:g} s, must be a multiple of the plant's timestep, {plant.timestep:g} s"
         )
+    bound = period if deadline is None else number(deadline, "the deadline, s,", above=True)
+    for what, callback in (("targets", targets), ("progress", progress), ("until", until)):
+        if callback is not None and not callable(callback):
+            raise WbcError(f"{what} = {show(callback)} must be a function, or None")
+    if record is not None and not isinstance(record, str | Path):
+        raise WbcError(f"record = {show(record)} must be the path of a file, or None")
     number(duration, "duration, s,", high=1e9, above=True)
     robot, pushes = controller.robot, tuple(disturbances) if isinstance(disturbances, Iterable) else (disturbances,)
     odd = [push for push in pushes if not isinstance(push, Push)]
@@ -112,6 +122,10 @@ def run(
     ticks, started, ended = round(duration / period), plant.time, "finished"
     fall = Fall(robot._scratch(), plant.true_state[0])
     controller.period = period  # limits of joints and of torque rates act in discrete time
+    if unbounded is not None:
+        unbounded.deadline = bound
+    if isinstance(controller, Clocked):
+        controller.expect_new_clock()
     try:
         with single_threaded():
             for tick in range(ticks):
@@ -148,6 +162,8 @@ def run(
         raise
     finally:
         controller.period = own
+        if unbounded is not None:
+            unbounded.deadline = None
     return recorder.close(ended)
 
 

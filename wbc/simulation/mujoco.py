@@ -19,6 +19,7 @@ from wbc.model.model import Model
 from wbc.model.parts import constant
 from wbc.model.space import ConfigurationSpace
 from wbc.model.tree import Tree
+from wbc.model.wheels import round_shapes
 from wbc.simulation.ground import felt
 from wbc.simulation.plant import Plant
 
@@ -30,6 +31,7 @@ except ImportError as error:
 from wbc.dynamics.mujoco import robot_spec
 from wbc.model.mujoco import body_names, from_mujoco, read_mjcf
 from wbc.simulation.actuation import Actuation
+from wbc.simulation.mujoco_wheels import add_wheels
 from wbc.simulation.scenery import furnish
 
 STIFFNESS = (5e-3, 1.0)
@@ -100,7 +102,7 @@ class MujocoSimulator(Plant):
         self.mj_data = mujoco.MjData(self.mj_model)
         self._torque, self._delivered = np.zeros(self.model.na), np.zeros(self.model.na)
         self._pushes = dict[str, Array]()
-        self._sensors: tuple[str, ...] = tuple(self.model.feet)
+        self._sensors: tuple[str, ...] = (*self.model.feet, *self.model.wheels)
         self.reset()
 
     def reset(self, q: ArrayLike | None = None, v: ArrayLike | None = None) -> None:
@@ -234,6 +236,9 @@ def _on_a_floor(tree: Tree, friction: float) -> Any:  # noqa: ANN401
         "cylinder": mujoco.mjtGeom.mjGEOM_CYLINDER,
         "capsule": mujoco.mjtGeom.mjGEOM_CAPSULE,
     }
+    replaced = [shape for frame in model.wheels for shape in round_shapes(tree, frame)] if model.floating else []
+    if model.floating:
+        add_wheels(spec, bodies, tree, friction, STIFFNESS)
     for shape in model.shapes:
         node, place = tree.places[shape.body]
         pose = place @ shape.pose
@@ -247,7 +252,7 @@ def _on_a_floor(tree: Tree, friction: float) -> Any:  # noqa: ANN401
         geom.mass = 0.0
         geom.friction = [friction, 0.005, 0.0001]
         # shapes touch the floor, not each other: neighbouring parts overlap by design
-        geom.contype, geom.conaffinity = (2, 1) if shape.collides else (0, 0)
+        geom.contype, geom.conaffinity = (2, 1) if shape.collides and shape not in replaced else (0, 0)
         geom.solref = STIFFNESS
         geom.group = 3 if shape.collides else 1
     for joint in model.joints.values():

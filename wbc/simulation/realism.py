@@ -237,6 +237,7 @@ def with_mass_error(model: Model, factor: float, bodies: Iterable[str] | None = 
         nominal=model.nominal,
         feet=model.feet,
         soles=model.soles,
+        wheels=model.wheels,
         hands=model.hands,
         shapes=model.shapes,
         warnings=model.warnings,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -65,7 +66,7 @@ class Scene:
         progress: Callable[[float], None] | None = None,
         until: Callable[[float, Solution], bool] | None = None,
     ) -> Log:
-        """Runs it.
+        """Runs it. A controller without a deadline takes what time it needs: the same scene gives the same log.
 
         Args:
             duration: s; None: what it takes.
@@ -79,6 +80,7 @@ class Scene:
             self.plant,
             self.duration if duration is None else duration,
             period,
+            deadline=math.inf,
             targets=self.targets,
             disturbances=self.disturbances,
             record=record,

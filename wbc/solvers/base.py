@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from math import inf
 from typing import ClassVar
 
+from wbc.copies import Independent
 from wbc.solvers.answer import Answer
 from wbc.solvers.level import Hierarchy, LevelLike
 
 
-class Solver(ABC):
+class Solver(Independent, ABC):
     """The base of all solvers: levels in, x out.
 
     A new solver needs one method, `solve`, with `Hierarchy.of` at its start and `grade` at its end. What it does not
@@ -59,7 +60,7 @@ class Solver(ABC):
             WbcError: a level cannot be used; the message names level and row.
         """
 
-    def reset(self) -> None:  # noqa: B027  there is nothing to forget, unless a solver remembers
+    def reset(self) -> None:
         """Forget what was remembered from one solve to the next."""
 
     def under(self, more: int) -> Solver:

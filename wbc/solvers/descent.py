@@ -284,7 +284,8 @@ class Descent:
         value = self.A[first].dot(self.x)
         off = np.abs(value - np.clip(value, self.lower[first], self.upper[first]))
         # where it could not hold its slack is what it is; where it holds to rounding there is nothing to do
-        if self.stopped or ((off <= TOLERANCE * size).all() and (off > 1e-14 * size).any()):
+        near = bool((off <= TOLERANCE * size).all() and (off > 1e-14 * size).any())
+        if self.stopped or near or (self.free and not self.is_least(0)):
             kept = Hierarchy([self.starts[1]], len(self.x))
             kept.A, kept.norms = np.ascontiguousarray(self.A[first]), self.norms[first]
             kept.lower, kept.upper = self.lower[first] - value, self.upper[first] - value

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 from time import perf_counter
-from typing import Any
 
 import numpy as np
 
@@ -152,10 +151,6 @@ class HierarchicalQP(Solver):
                 engine = Reference(n, sizes, self.max_iterations, self.rank_tolerance)
             self._engines[key] = engine
         return engine
-
-    def __getstate__(self) -> dict[str, Any]:
-        """A copy lays its problems out anew: two must not share what one of them remembers."""
-        return self.__dict__ | {"_engines": {}}
 
 
 def _unsound(hierarchy: Hierarchy, found: Found, began: float) -> Answer:

@@ -63,6 +63,9 @@ class QuadraticProgram:
         native = {"daqp": self._by_daqp, "proxqp": self._by_proxqp}
         self._call = native.get(solver, self._by_qpsolvers)
 
+    def __reduce__(self) -> tuple[type[QuadraticProgram], tuple[str]]:
+        return type(self), (self.solver,)
+
     def solve(self, P: Array, q: Array, G: Array, lower: Array, upper: Array, attempt: int = 0) -> Array | None:
         """The minimiser, or None where the solver found none.
 

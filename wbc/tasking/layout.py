@@ -109,6 +109,7 @@ class Layout:
                 places, J, bias, _ = robot.frames_motion(self._points)
                 J, bias = J[self._held], bias[self._held]
             else:
+                robot.frames_motion(self._points)  # together they cost little more than one
                 parts = [contact.motion(robot) for contact in self.contacts]
                 J = np.concatenate([part for part, _ in parts])
                 bias = np.concatenate([part for _, part in parts])

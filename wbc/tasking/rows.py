@@ -160,6 +160,6 @@ class Rows:
 
 def _vector(values: ArrayLike) -> Array:
     """Values as an array of one dimension; itself, where it is one."""
-    if type(values) is np.ndarray and values.ndim == 1:
+    if type(values) is np.ndarray and values.ndim == 1 and values.dtype.kind in "fiu":
         return values
     return np.atleast_1d(numbers(values, "what the rows are held to"))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from wbc.arrays import Array, ArrayLike, numbers
+from wbc.copies import Independent
 from wbc.errors import WbcError, show
 from wbc.tasking.rows import Rows
 from wbc.tasking.tick import Tick
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from wbc.tasking.levels import Levels
 
 
-class Task(ABC):
+class Task(Independent, ABC):
     """One thing that the robot should do. A new one gives its `rows`, and may give names to them.
 
     Tasks are put into a stack with `a + b` (the same priority) and `a / b` (b below a).
@@ -101,9 +102,7 @@ class Task(ABC):
         """
         return None
 
-    def check(  # noqa: B027  most tasks have nothing to check
-        self, robot: Dynamics, contacts: Mapping[str, Contact]
-    ) -> None:
+    def check(self, robot: Dynamics, contacts: Mapping[str, Contact]) -> None:
         """Raises a `WbcError` if the task is for a frame, a joint or a contact that is not there.
 
         Args:
@@ -111,7 +110,7 @@ class Task(ABC):
             contacts: the stack's contacts by name, closed or open.
         """
 
-    def reset(self) -> None:  # noqa: B027  most tasks remember nothing
+    def reset(self) -> None:
         """Forgets what was remembered from ticks before, such as the place to hold."""
 
     def matrices(self, robot: Dynamics, tick: Tick) -> tuple[Array, Array] | tuple[Array, Array, Array]:

@@ -204,7 +204,8 @@ def test_newton_and_euler_for_one_body() -> None:
 @equation("ETH 3.25", "angular momentum and external torques", Dynamics.momentum_matrix, Dynamics.momentum_bias)
 def test_momentum_changes_by_external_forces_only(robot: Robot) -> None:
     dynamics, q, v, rng = moving(robot)
-    foot, tau = dynamics.model.feet[0], rng.normal(scale=10.0, size=dynamics.na)
+    model = dynamics.model
+    foot, tau = [*model.feet, *model.wheels][0], rng.normal(scale=10.0, size=dynamics.na)
     F, T = rng.normal(scale=20.0, size=(2, 3))
     vdot = dynamics.forward_dynamics(q, v, tau, {foot: [*F, *T]})
     rate = dynamics.momentum_matrix @ vdot + dynamics.momentum_bias

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from types import ModuleType
+from typing import Any
 
 import numpy as np
 
+from wbc import compiled as build
+from wbc.errors import WbcError
 from wbc.solvers.answer import Sides
 from wbc.solvers.hierarchical.engine import STOPPED, UNSOUND, Found, Request
 
@@ -16,8 +19,12 @@ class Compiled:
     def __init__(
         self, kernel: ModuleType, unknowns: int, sizes: list[int], max_steps: int, rank_tolerance: float
     ) -> None:
-        self._plan = kernel.Plan(unknowns, sizes, max_steps, rank_tolerance)
+        self._made_of = unknowns, sizes, max_steps, rank_tolerance
+        self._plan = kernel.Plan(*self._made_of)
         self._levels, self._rows = len(sizes), sum(sizes)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _made_anew, (type(self), self._made_of, self._plan.memory())
 
     def solve(self, request: Request) -> Found:
         """Solve levels of the sizes it was made for."""
@@ -41,3 +48,12 @@ class Compiled:
     def forget(self) -> None:
         """Forget the last active set."""
         self._plan.forget()
+
+
+def _made_anew(kind: type[Compiled], made_of: tuple[Any, ...], memory: bytes) -> Compiled:
+    """An engine that remembers what another one did."""
+    if build.kernel is None:
+        raise WbcError("a solver that uses the compiled kernel was copied to where there is none")
+    engine = kind(build.kernel, *made_of)
+    engine._plan.recall(memory)
+    return engine

@@ -1,0 +1,124 @@
+"""How fast a base should go over the ground, and turn: for what drives."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+import numpy as np
+
+from tasks.axes import picked
+from wbc.arrays import Array, ArrayLike, cross, numbers
+from wbc.contacts import Contact
+from wbc.dynamics import Dynamics
+from wbc.errors import WbcError, show, unknown_name
+from wbc.tasking.gains import rate_gain
+from wbc.tasking.rows import Rows
+from wbc.tasking.target import Aimed, Moving, Target
+from wbc.tasking.tick import Tick
+
+PLANAR = ("x", "y", "rz")
+"""Forward, to the left, and about the normal of the ground."""
+
+UPRIGHT = 1e-3
+"""The least length of the frame's x axis along the ground that is divided by: a base on end has no heading."""
+
+
+class BaseVelocity(Aimed):
+    """A base goes forward, to the left and turns as fast as it is told, in the axes of its own heading.
+
+    With f the frame's x axis along the ground, l to the left of it and n the normal, its velocities are u = (f · ċ,
+    l · ċ, n · ω), and their rates u̇ = J v̇ + J̇v, where J̇v has what comes of f and l turning. The task is
+
+        J v̇ = −J̇v + k (u* − u),   each entry of k (u* − u) no greater than `greatest`.
+
+    It has no place to return to: a wheeled base could not, whatever it was told.
+
+    Args:
+        frame: of the base.
+        target: u*, m/s, m/s and rad/s, shape (3,): forward, left, turning to the left; or a function of time that gives
+            it; None: what it has at the first tick. What is not in `axes` is not looked at.
+        gain: k, 1/s: a number, or one for each controlled axis.
+        axes: that are controlled, of "x", "y", "rz". A base with two driven wheels has no "y" to be told.
+        greatest: acceleration, m/s² and rad/s²: a number, or one for each controlled axis. It bounds what is done
+            against disturbances as well.
+        normal: of the ground, world axes.
+        name: see `Task`.
+        weight: see `Task`.
+        tolerance: see `Task`.
+    """
+
+    def __init__(
+        self,
+        frame: str = "base",
+        target: ArrayLike | Moving | None = (0.0, 0.0, 0.0),
+        gain: ArrayLike = 10.0,
+        *,
+        axes: str | Iterable[str] = PLANAR,
+        greatest: ArrayLike = np.inf,
+        normal: ArrayLike = (0.0, 0.0, 1.0),
+        name: str | None = None,
+        weight: float = 1.0,
+        tolerance: ArrayLike | None = None,
+    ) -> None:
+        super().__init__("base velocity" if name is None else name, weight, tolerance)
+        self.frame = frame
+        self.axes = picked(axes, self.name, PLANAR)
+        self._picked = [PLANAR.index(axis) for axis in self.axes]
+        self.gain = rate_gain(gain, self.name, len(self.axes))
+        self.greatest = numbers(greatest, f"{self.name}: greatest")
+        if self.greatest.shape not in ((), (len(self.axes),)) or not (self.greatest > 0).all():
+            raise WbcError(f"{self.name}: greatest = {show(greatest)} must be positive, a number or one an axis")
+        direction = numbers(normal, f"{self.name}: normal")
+        if direction.shape != (3,) or not np.isfinite(direction).all() or not direction.any():
+            raise WbcError(f"{self.name}: normal = {show(normal)} must be a direction, three numbers")
+        self.normal: Array = direction / np.linalg.norm(direction)
+        self._target = Target(target, ((3,),), 3, whose=self.name)
+
+    @property
+    def purpose(self) -> str:
+        """See `Task`."""
+        return f"{', '.join(self.axes)} of the velocity of {self.frame} {self._aim}"
+
+    def check(self, robot: Dynamics, contacts: Mapping[str, Contact]) -> None:
+        """See `Task`."""
+        if self.frame not in robot.frames:
+            raise WbcError(f"{self.name}: {unknown_name('frame', self.frame, robot.frames)}")
+
+    def row_names(self, robot: Dynamics, tick: Tick) -> list[str]:
+        """See `Task`."""
+        return [f"{axis} of the velocity of {self.frame}" for axis in self.axes]
+
+    def velocity(self, robot: Dynamics) -> Array:
+        """Forward, left and turning to the left, m/s, m/s and rad/s, shape (3,)."""
+        return self._heading(robot)[0] @ robot.twist(self.frame)
+
+    def jacobian(self, robot: Dynamics) -> Array:
+        """J with `velocity` = J v, all three rows, shape (3, nv)."""
+        return self._heading(robot)[0] @ robot.jacobian(self.frame)
+
+    def error(self, robot: Dynamics, tick: Tick) -> Array:
+        """See `Task`; m/s and rad/s."""
+        u = self.velocity(robot)
+        return (self._target.at(tick.time, u)[0] - u)[self._picked]
+
+    def _heading(self, robot: Dynamics) -> tuple[Array, Array]:
+        """W with u = W twist, and its rate, each of shape (3, 6)."""
+        n, omega = self.normal, robot.twist(self.frame)[3:]
+        axis = robot.pose(self.frame)[:3, 0]
+        along, turning = axis - float(n @ axis) * n, cross(omega, axis)
+        length = max(float(np.linalg.norm(along)), UPRIGHT)
+        f = along / length
+        rate = (turning - float(n @ turning) * n - float(f @ turning) * f) / length
+        W, W_rate = np.zeros((3, 6)), np.zeros((3, 6))
+        W[0, :3], W[1, :3], W[2, 3:] = f, cross(n, f), n
+        W_rate[0, :3], W_rate[1, :3] = rate, cross(n, rate)
+        return W, W_rate
+
+    def rows(self, robot: Dynamics, tick: Tick) -> Rows:
+        """See `Task`; a row an axis."""
+        (W, W_rate), twist = self._heading(robot), robot.twist(self.frame)
+        W, u = W[self._picked], W @ twist
+        bias = W @ robot.jacobian_bias(self.frame) + W_rate[self._picked] @ twist
+        wanted = self._target.at(tick.time, u)[0]
+        b = self.gain * (wanted - u)[self._picked]
+        return Rows.equal(np.clip(b, -self.greatest, self.greatest) - bias, acceleration=W @ robot.jacobian(self.frame))
