@@ -53,29 +53,41 @@ class Steadiness:
     Args:
         robot: the controller's own.
         rise: time in which a torque may go from nothing to all that its actuator gives, s.
-        period: of the control, s.
     """
 
-    def __init__(self, robot: Dynamics, rise: float, period: float) -> None:
-        self._robot, self._way = robot, FASTEST * period
-        self.task = TorqueRates(robot.limits.effort * (period / rise))
-        self._inverse = 1.0 / np.maximum(self.task.most, 1e-300)
-        self._q: Array | None = None
+    def __init__(self, robot: Dynamics, rise: float) -> None:
+        self._slope = robot.limits.effort / rise
+        self.task = TorqueRates(self._slope)
+        self.forget()
 
     def forget(self) -> None:
-        """Forgets the last tick."""
-        self._q = None
+        """Forgets the ticks before."""
+        self._time = self._period = np.nan
+        self._q: Array | None = None
+        self._before: Array | None = None
 
-    def exceeded(self, tick: Tick, torque: Array) -> bool:
-        """Whether a torque is further from that of the tick before than it may be, in a state that goes on from there."""
-        q, before = self._robot.q, self._q
-        self._q = q
-        if before is None or tick.last_torque is None:
+    def exceeded(self, robot: Dynamics, tick: Tick, torque: Array) -> bool:
+        """Whether a torque is further from that of the tick before than it may be, in a state that goes on from there.
+
+        Args:
+            robot: in the state of the tick.
+            tick: the moment.
+            torque: that was found for it.
+        """
+        if tick.period != self._period:
+            self._period = tick.period
+            self.task.most = self._slope * tick.period
+            self._inverse = 1.0 / np.maximum(self.task.most, 1e-300)
+        if tick.time != self._time:  # a tick once more is compared with the same one before
+            self._time, self._before = tick.time, self._q
+        self._q = robot.q
+        if self._before is None or tick.last_torque is None:
             return False
         share = (torque - tick.last_torque) * self._inverse
         if share.dot(share) <= 1.0:  # most often all changes together are less than one may be: one look is enough
             return False
-        return bool(np.abs(share).max() > 1.0 + 1e-9 and np.abs(q - before).max() <= self._way)
+        beyond = np.abs(share).max() > 1.0 + 1e-9
+        return bool(beyond and np.abs(robot.q - self._before).max() <= FASTEST * tick.period)
 
 
 class SteadySolving:
