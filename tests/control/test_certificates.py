@@ -12,6 +12,7 @@ import tasks
 import wbc
 from tests.control.scenes import contacts, controller
 from wbc.control.certificate import Certificate, certify
+from wbc.control.equation_of_motion import MotionEquation
 from wbc.model.names import actuator_names
 
 # Statuses are about the QP solvers; the weighted one trades its levels but keeps the first.
@@ -149,5 +150,5 @@ def test_the_joint_nearest_to_its_limit_is_named(worst: int) -> None:
     x = np.zeros(tick.n)
     x[tick.torque] = 0.1 * robot.limits.effort
     x[tick.torque.start + worst] = robot.limits.effort[worst] - 1e-3
-    found = certify(robot, tick, x, np.zeros(robot.nv), 4)
+    found = certify(robot, tick, x, MotionEquation.of(robot, tick), 4)
     assert found.worst_joint == actuator_names(robot.model)[worst] and found.torque_margin == pytest.approx(1e-3)

@@ -57,12 +57,14 @@ class Steadiness:
 
     def __init__(self, robot: Dynamics, rise: float) -> None:
         self._slope = robot.limits.effort / rise
+        can = self._slope > 0.0  # what gives nothing is for the guard
+        self._per_slope = np.where(can, 1.0 / np.where(can, self._slope, 1.0), 0.0)
         self.task = TorqueRates(self._slope)
         self.forget()
 
     def forget(self) -> None:
         """Forgets the ticks before."""
-        self._time = self._period = np.nan
+        self._time, self._passed = np.nan, 0.0
         self._q: Array | None = None
         self._before: Array | None = None
 
@@ -74,20 +76,20 @@ class Steadiness:
             tick: the moment.
             torque: that was found for it.
         """
-        if tick.period != self._period:
-            self._period = tick.period
-            self.task.most = self._slope * tick.period
-            self._inverse = 1.0 / np.maximum(self.task.most, 1e-300)
         if tick.time != self._time:  # a tick once more is compared with the same one before
+            passed = tick.time - self._time
+            self._passed = passed if passed > tick.period else tick.period  # a tick that comes late may change more
             self._time, self._before = tick.time, self._q
         self._q = robot.q
         if self._before is None or tick.last_torque is None:
             return False
-        share = (torque - tick.last_torque) * self._inverse
-        if share.dot(share) <= 1.0:  # most often all changes together are less than one may be: one look is enough
+        share = (torque - tick.last_torque) * self._per_slope
+        most = self._passed
+        if share.dot(share) <= most * most:  # most often all together change less than one may: one look is enough
             return False
-        beyond = np.abs(share).max() > 1.0 + 1e-9
-        return bool(beyond and np.abs(robot.q - self._before).max() <= FASTEST * tick.period)
+        self.task.most = self._slope * most
+        beyond = np.abs(share).max() > most * (1.0 + 1e-9)
+        return bool(beyond and np.abs(robot.q - self._before).max() <= FASTEST * most)
 
 
 class SteadySolving:
