@@ -4,7 +4,7 @@ export OMP_NUM_THREADS := 1
 PYTHON ?= python3
 PY := .venv/bin/python
 
-.PHONY: test sanitize demo lint bench soak clean
+.PHONY: test sanitize demo lint bench wild soak clean
 
 test: .venv/ready
 	$(PY) -m pytest
@@ -29,6 +29,10 @@ bench: .venv/ready
 	$(PY) -m wbc bench
 	$(PY) benchmarks/inverse_kinematics.py
 	$(PY) -m benchmarks.readme
+
+# Every robot of a folder such as MuJoCo Menagerie's, tried: make wild ROBOTS=dir
+wild: .venv/ready
+	$(PY) scripts/try_robots.py $(ROBOTS)
 
 soak: .venv/ready
 	$(PY) -m pytest -m soak

@@ -1,7 +1,8 @@
 /* One tick of a controller: rows of tasks in x = (a, f, tau) in, the lexicographic optimum out.
 
    The unknowns are y = (a, f / s). tau follows from the actuated rows of the equation of motion, M a + h = S' tau + J' f;
-   its other rows are the first level, which nothing is traded against.                                               */
+   its other rows are the first level, which nothing is traded against. So are the rows of closed loops, L a = -bias, whose
+   forces are the last of f. Rows may be combined beforehand, where tau is not of single joints: M is not symmetric then. */
 #ifndef WBC_TICK_H
 #define WBC_TICK_H
 
@@ -30,7 +31,7 @@ typedef struct {
 
 typedef struct {
     Hierarchy hierarchy;
-    int nv, nf, na, parts;
+    int nv, nf, na, loops, parts; /* loops: how many of f hold loops closed */
     double scale;                /* s */
     int *actuated, *unactuated;
     Part *part;
@@ -40,14 +41,18 @@ typedef struct {
     unsigned char *load;         /* whether a row is about forces or torques */
 } Tick;
 
-int tick_new(Tick *t, int nv, int nf, int na, const int *actuated, double scale, int levels, int parts, const Part *part);
+int tick_new(Tick *t, int nv, int nf, int loops, int na, const int *actuated, double scale, int levels, int parts,
+             const Part *part);
 void tick_free(Tick *t);
+
+/* Writes the rows of closed loops, behind those of the equation of motion. */
+void tick_loops(Tick *t, const double *L, ptrdiff_t row_step, ptrdiff_t column_step, const double *bias);
 
 /* The solver, compiled for a kind of processor. */
 typedef struct {
     /* a hierarchy whose rows were written */
     enum Status (*solve)(Hierarchy *h);
-    /* the equation of motion: M, symmetric, and J with its steps between rows and columns */
+    /* the equation of motion: M by rows, and J with its steps between rows and columns */
     void (*dynamics)(Tick *t, const double *M, const double *h, const double *J, ptrdiff_t row_step, ptrdiff_t column_step);
     /* the rows of a part */
     void (*rows)(Tick *t, int part, const Rows *rows);

@@ -62,19 +62,19 @@ static Part *parts_of(PyObject *tuple, Py_ssize_t count, int levels, int *rows) 
     return found ? found : (Part *)PyErr_NoMemory();
 }
 
-/* TickPlan(nv, nf, actuated, scale, levels, parts, max_steps, rank_tolerance) */
+/* TickPlan(nv, nf, loops, actuated, scale, levels, parts, max_steps, rank_tolerance) */
 static PyObject *new_tick_plan(PyTypeObject *type, PyObject *arguments, PyObject *keywords) {
-    int nv, nf, levels, max_steps, rows = 0;
+    int nv, nf, loops, levels, max_steps, rows = 0;
     double scale, rank_tolerance;
     PyObject *actuated_tuple, *parts_tuple;
     if (keywords && PyDict_Size(keywords)) {
         PyErr_SetString(PyExc_TypeError, "a plan takes no keywords");
         return NULL;
     }
-    if (!PyArg_ParseTuple(arguments, "iiOdiOid", &nv, &nf, &actuated_tuple, &scale, &levels, &parts_tuple, &max_steps,
-                          &rank_tolerance))
+    if (!PyArg_ParseTuple(arguments, "iiiOdiOid", &nv, &nf, &loops, &actuated_tuple, &scale, &levels, &parts_tuple,
+                          &max_steps, &rank_tolerance))
         return NULL;
-    if (nv < 0 || nf < 0 || nv > 10000 || nf > 10000 || levels < 1 || levels > 1000 || !(scale > 0.0) ||
+    if (nv < 0 || nf < 0 || nv > 10000 || nf > 10000 || loops < 0 || loops > nf || levels < 1 || levels > 1000 || !(scale > 0.0) ||
         !(scale < INFINITY) || max_steps < 1 || !(rank_tolerance > 0.0) || !PyTuple_Check(actuated_tuple) ||
         !PyTuple_Check(parts_tuple) || PyTuple_Size(parts_tuple) > MOST_PARTS) {
         PyErr_SetString(PyExc_ValueError, "a plan has up to 10000 accelerations and forces, 1 to 1000 levels, tuples of "
@@ -88,8 +88,8 @@ static PyObject *new_tick_plan(PyTypeObject *type, PyObject *arguments, PyObject
     if (self) {
         self->rows = PyMem_Calloc((size_t)count + 1, sizeof(Rows));
         self->picked = PyMem_Calloc(3 * (size_t)rows + 1, sizeof(long long));
-        if (!self->rows || !self->picked || !views_new(&self->views, (int)(8 + VIEWS_A_PART * count)) ||
-            !tick_new(&self->tick, nv, nf, (int)na, actuated, scale, levels, (int)count, parts)) {
+        if (!self->rows || !self->picked || !views_new(&self->views, (int)(10 + VIEWS_A_PART * count)) ||
+            !tick_new(&self->tick, nv, nf, loops, (int)na, actuated, scale, levels, (int)count, parts)) {
             Py_CLEAR(self);
             PyErr_NoMemory();
         } else {
@@ -156,39 +156,42 @@ static int take_rows(TickPlan *self, int index, PyObject *tuple) {
     return 1;
 }
 
-/* solve(M, h, J, rows, seconds, tolerance, x) -> (status, steps, guesses, row at fault) */
+/* solve(M, h, J, L, bias, rows, seconds, tolerance, x) -> (status, steps, guesses, row at fault) */
 static PyObject *solve_tick(PyObject *object, PyObject *const *args, Py_ssize_t count) {
     TickPlan *self = (TickPlan *)object;
     Tick *t = &self->tick;
     Hierarchy *all = &t->hierarchy;
     Views *v = &self->views;
-    if (count != 7 || !PyTuple_Check(args[3]) || PyTuple_Size(args[3]) != t->parts) {
-        PyErr_Format(PyExc_TypeError, "solve takes 7 arguments, the fourth a tuple of %d parts", t->parts);
+    if (count != 9 || !PyTuple_Check(args[5]) || PyTuple_Size(args[5]) != t->parts) {
+        PyErr_Format(PyExc_TypeError, "solve takes 9 arguments, the sixth a tuple of %d parts", t->parts);
         return NULL;
     }
     if (!views_enter(v, "a plan")) return NULL;
-    double seconds = PyFloat_AsDouble(args[4]), tolerance = PyErr_Occurred() ? 0.0 : PyFloat_AsDouble(args[5]);
+    double seconds = PyFloat_AsDouble(args[6]), tolerance = PyErr_Occurred() ? 0.0 : PyFloat_AsDouble(args[7]);
     int first = all->start[1];
-    ptrdiff_t row_step = 0, column_step = 0, down = 0, across = 0;
-    const double *M, *h, *J;
+    ptrdiff_t row_step = 0, column_step = 0, down = 0, across = 0, loop_step = 0, loop_across = 0;
+    const double *M, *h, *J, *L = NULL, *bias = NULL;
     double *x;
     PyObject *result = NULL;
     if (PyErr_Occurred()) goto done;
     if (!(M = matrix(v, args[0], "M", t->nv, t->nv, &down, &across)) || !(h = doubles(v, args[1], "h", t->nv, 0)) ||
         !(J = matrix(v, args[2], "J", t->nf, t->nv, &row_step, &column_step)) ||
-        !(x = doubles(v, args[6], "x", t->nv + t->nf + t->na, 1)))
+        (t->loops && (!(L = matrix(v, args[3], "L", t->loops, t->nv, &loop_step, &loop_across)) ||
+                      !(bias = doubles(v, args[4], "bias", t->loops, 0)))) ||
+        !(x = doubles(v, args[8], "x", t->nv + t->nf + t->na, 1)))
         goto done;
     if (t->nv > 1 && !(down == t->nv && across == 1) && !(down == 1 && across == t->nv)) {
         PyErr_SetString(PyExc_ValueError, "M is not contiguous");
         goto done;
     }
     for (int i = 0; i < t->parts; i++)
-        if (!take_rows(self, i, PyTuple_GetItem(args[3], i))) goto done;
+        if (!take_rows(self, i, PyTuple_GetItem(args[5], i))) goto done;
     enum Status status;
     Py_BEGIN_ALLOW_THREADS
     all->deadline = seconds < INFINITY ? now() + seconds : INFINITY;
     const Solver *by = solver();
     by->dynamics(t, M, h, J, row_step, column_step);
+    if (t->loops) tick_loops(t, L, loop_step, loop_across, bias);
     for (int i = 0; i < t->parts; i++) by->rows(t, i, self->rows + i);
     status = by->answer(t, by->solve(all), tolerance, x);
     Py_END_ALLOW_THREADS

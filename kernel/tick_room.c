@@ -1,12 +1,14 @@
-/* The memory of a tick. */
+/* The memory of a tick, and the rows of closed loops in it. */
 #include "tick.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-int tick_new(Tick *t, int nv, int nf, int na, const int *actuated, double scale, int levels, int parts, const Part *part) {
+int tick_new(Tick *t, int nv, int nf, int loops, int na, const int *actuated, double scale, int levels, int parts,
+             const Part *part) {
     memset(t, 0, sizeof *t);
-    t->nv = nv, t->nf = nf, t->na = na, t->parts = parts, t->scale = scale;
+    t->nv = nv, t->nf = nf, t->na = na, t->loops = loops, t->parts = parts, t->scale = scale;
     int *sizes = calloc((size_t)levels + 1, sizeof(int));
     t->actuated = calloc((size_t)nv + 1, sizeof(int));
     t->unactuated = calloc((size_t)nv + 1, sizeof(int));
@@ -18,6 +20,7 @@ int tick_new(Tick *t, int nv, int nf, int na, const int *actuated, double scale,
         for (int i = 0; i < na; i++) driven[t->actuated[i] = actuated[i]] = 1;
         for (int i = 0; i < nv; i++)
             if (!driven[i]) t->unactuated[sizes[0]++] = i;
+        sizes[0] += loops;
         memcpy(t->part, part, (size_t)parts * sizeof(Part));
         for (int i = 0; i < parts; i++) sizes[part[i].level + 1] += part[i].rows;
         made = hierarchy_new(&t->hierarchy, nv + nf, levels + 1, sizes);
@@ -47,4 +50,21 @@ void tick_free(Tick *t) {
     free(t->actuated), free(t->unactuated), free(t->part), free(t->first_row);
     free(t->K), free(t->h), free(t->root), free(t->load);
     memset(t, 0, sizeof *t);
+}
+
+void tick_loops(Tick *t, const double *L, ptrdiff_t row_step, ptrdiff_t column_step, const double *bias) {
+    Hierarchy *h = &t->hierarchy;
+    for (int i = 0; i < t->loops; i++) {
+        int row = t->nv - t->na + i;
+        const double *source = L + i * row_step;
+        double *a = h->A + (size_t)row * (size_t)h->ld, square = 0.0;
+        memset(a, 0, (size_t)h->n * sizeof(double));
+        for (int j = 0; j < t->nv; j++) {
+            a[j] = source[j * column_step];
+            square += a[j] * a[j];
+        }
+        h->lower[row] = h->upper[row] = -bias[i];
+        h->norm[row] = h->scale[row] = sqrt(square);
+        h->from[row] = 0, h->to[row] = t->nv;
+    }
 }

@@ -8,7 +8,8 @@ drives; and what is wanted least: `TorqueMinimization`, `ForceMinimization`, `Ac
 For velocities, without forces (`wbc.kinematics.DifferentialKinematics`): `EndEffectorVelocity`, `CenterOfMassVelocity`,
 `JointVelocity`, `ContactVelocity`, `VelocityMinimization`, and the inequalities `VelocityLimits`.
 
-`tasks.wheels.driving` makes a stack for a robot on wheels.
+`tasks.stacks` has stacks that are ready to use, by the kind of robot: `standing(robot)`, `reaching(robot)`;
+`tasks.wheels.driving` makes one for a robot on wheels.
 
 `Trot` is no task but a gait: before each tick it sets the targets of tasks of its own, and opens and closes contacts.
 """
@@ -25,6 +26,7 @@ from wbc.control.equation_of_motion import EquationOfMotion
 from wbc.lazy import lazy
 
 if TYPE_CHECKING:
+    from tasks import stacks as stacks
     from tasks.base_velocity import BaseVelocity
     from tasks.gait import Trot
     from tasks.kinematics import (
@@ -78,4 +80,4 @@ _LATER = {
 }
 """What is imported when it is asked for, and from where: by those who walk, drive, or have no use for forces."""
 
-__getattr__ = lazy(__name__, _LATER)
+__getattr__ = lazy(__name__, _LATER, modules=("stacks",))

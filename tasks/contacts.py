@@ -383,8 +383,8 @@ class ForceMinimization(Task):
         self._rows = Rows.equal(np.zeros(0))
 
     def rows(self, robot: Dynamics, tick: Tick) -> Rows:
-        """See `Task`; a row an entry of f."""
-        count = tick.layout.nf
+        """See `Task`; a row an entry of f that is a contact's."""
+        count = tick.layout.nc
         if len(self._rows.lower) != count or self._rows.force is None:
             self._rows = Rows.equal(np.zeros(count), force=np.arange(count))
         return self._rows

@@ -73,7 +73,7 @@ class Trot:
         settle: time to stand before the first step, s.
         greatest: acceleration with which a new command is taken up, m/s² and rad/s².
         leash: distance that the base's target may be ahead of the base, m.
-        base: name of the frame that is steered.
+        base: name of the frame that is steered; None: the robot's root.
         base_gains: of the base; soft in x and y, where two feet can't move it freely: a base that is held hard along
             the line through two feet is thrown across it.
         swing_gains: of the feet.
@@ -101,7 +101,7 @@ class Trot:
         settle: float = 0.3,
         greatest: float = 1.0,
         leash: float = 0.1,
-        base: str = "base",
+        base: str | None = None,
         base_gains: Gains | None = None,
         swing_gains: Gains | None = None,
     ) -> None:
@@ -115,7 +115,7 @@ class Trot:
             raise WbcError("a trot's swing, overlap, lift, greatest and leash must be positive, settle zero or more")
         self.swing, self.overlap, self.lift, self.feedback = swing, overlap, lift, feedback
         self.touchdown, self.settle, self.greatest, self.leash = touchdown, settle, greatest, leash
-        self._frame = base
+        self._frame = base = robot.model.root if base is None else base
         posed = robot.copy()
         posed.update(robot.model.nominal, np.zeros(robot.nv))
         self._hips = {foot: posed.pose(foot)[:2, 3] - posed.pose(base)[:2, 3] for foot in feet}

@@ -36,7 +36,7 @@ class OnJoints(Aimed):
         if self._found_for is robot.model:
             return
         model = robot.model
-        chosen = [joint for joint in model.joints.values() if joint.actuated] if self.joints is None else []
+        chosen = [joint for joint in model.joints.values() if model.drives(joint.name)] if self.joints is None else []
         for wanted in self.joints or ():
             if wanted not in model.joints:
                 raise WbcError(f"{self.name}: {unknown_name('joint', wanted, model.joints)}")

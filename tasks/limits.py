@@ -46,8 +46,7 @@ class TorqueLimits(Task):
     def rows(self, robot: Dynamics, tick: Tick) -> Rows:
         """See `Task`; a row an actuator."""
         if self._constant is None or self._constant[0] is not robot.limits:
-            limit = self.scale * robot.limits.effort
-            lower = -limit
+            limit, lower = self.scale * robot.limits.effort, self.scale * robot.limits.least
             lower.flags.writeable = limit.flags.writeable = False
             self._constant = robot.limits, Rows(lower, limit, torque=np.arange(robot.na))
         rows = self._constant[1]

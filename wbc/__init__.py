@@ -11,7 +11,7 @@ from wbc.control.stack import Stack
 from wbc.dynamics import Dynamics, load
 from wbc.errors import WbcError, WbcWarning
 from wbc.lazy import lazy
-from wbc.model import Body, Frame, Joint, Limits, Model, Shape, Wheel
+from wbc.model import Actuator, Body, Frame, Joint, JointCoupling, Limits, LoopClosure, Model, Shape, Wheel
 from wbc.tasking.gains import Gains
 from wbc.tasking.levels import Levels
 from wbc.tasking.rows import Rows
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "Actuator",
     "Body",
     "Contact",
     "Controller",
@@ -39,10 +40,12 @@ __all__ = [
     "Frame",
     "Gains",
     "Joint",
+    "JointCoupling",
     "Level",
     "Levels",
     "Limits",
     "Log",
+    "LoopClosure",
     "Model",
     "MujocoSimulator",
     "PointContact",

@@ -8,11 +8,11 @@ static void tick_dynamics(Tick *t, const double *M, const double *h, const doubl
     int nv = t->nv, nf = t->nf, ld = all->ld;
     for (int i = 0; i < nv; i++) {
         double *k = t->K + (size_t)i * ld;
-        memcpy(k, M + (size_t)i * nv, (size_t)nv * sizeof(double)); /* symmetric: its order does not matter */
+        memcpy(k, M + (size_t)i * nv, (size_t)nv * sizeof(double));
         for (int j = 0; j < nf; j++) k[nv + j] = -t->scale * J[j * row_step + i * column_step];
     }
     memcpy(t->h, h, (size_t)nv * sizeof(double));
-    for (int i = 0; i < all->start[1]; i++) { /* divided by the mass, so that all rows are of one size */
+    for (int i = 0; i < nv - t->na; i++) { /* divided by the mass, so that all rows are of one size */
         const double *k = t->K + (size_t)t->unactuated[i] * ld;
         double *a = all->A + (size_t)i * ld;
         for (int j = 0; j < all->n; j++) a[j] = k[j] / t->scale;

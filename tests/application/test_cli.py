@@ -74,7 +74,7 @@ def test_lists_the_packaged_robots():
     assert (err, code) == ("", 0)
     assert row(out, "quadruped")[1:5] == ["floating", "12", "18", "30"]
     assert row(out, "humanoid")[-2:] == ["left_hand,", "right_hand"]
-    assert row(out, "planar_arm")[1:] == ["fixed", "3", "3", "3", "-", "-"]
+    assert row(out, "planar_arm")[1:] == ["fixed", "3", "3", "3", "-", "end_effector"]
     assert row(out, "arm")[1:4] == ["fixed", "7", "7"]
 
 

@@ -20,6 +20,7 @@ class Ticks:
     def __init__(self, rng, share=0.0, most=6):
         self.rng, self.share = rng, share
         self.nv, self.nf = (int(n) for n in rng.integers(0, most + 3, size=2))
+        self.loops = int(rng.integers(0, self.nf + 1)) if rng.random() < 0.5 else 0
         self.actuated = tuple(int(i) for i in rng.permutation(self.nv)[: int(rng.integers(0, self.nv + 1))])
         self.levels, self.widths = int(rng.integers(1, most)), (self.nv, self.nf, len(self.actuated))
         self.shapes = tuple(
@@ -32,7 +33,7 @@ class Ticks:
         return int(self.rng.integers(3 if width else 2))
 
     def plan(self, steps=1000):
-        return kernel.TickPlan(self.nv, self.nf, self.actuated, 7.0, self.levels, self.shapes, steps, 1e-9)
+        return kernel.TickPlan(self.nv, self.nf, self.loops, self.actuated, 7.0, self.levels, self.shapes, steps, 1e-9)
 
     def _block(self, rows, kind, width):
         if kind == MATRIX:
@@ -51,7 +52,8 @@ class Ticks:
         M = numbers(self.rng, (self.nv, self.nv), self.share)
         M = M @ M.T + np.eye(self.nv) if not self.share else M
         h, J = numbers(self.rng, self.nv, self.share), numbers(self.rng, (self.nf, self.nv), self.share)
-        return [M, h, J, tuple(self.part(shape) for shape in self.shapes), np.inf, 1e-6, np.empty(self.n)]
+        L, bias = (numbers(self.rng, size, self.share) for size in ((self.loops, self.nv), self.loops))
+        return [M, h, J, L, bias, tuple(self.part(shape) for shape in self.shapes), np.inf, 1e-6, np.empty(self.n)]
 
 
 def fuzz(seed):
@@ -61,7 +63,7 @@ def fuzz(seed):
     with np.errstate(all="ignore"):
         for _ in range(4):
             arguments = ticks.arguments()
-            arguments[4] = rng.choice([np.inf, np.inf, 0.0, np.nan, 1e-6])
+            arguments[6] = rng.choice([np.inf, np.inf, 0.0, np.nan, 1e-6])
             assert plan.solve(*arguments)[0] in range(4)
 
 
@@ -86,19 +88,19 @@ def test_what_is_no_array_is_refused_and_leaves_no_trace(seed):
         ticks = Ticks(rng, most=8)
     plan, arguments = ticks.plan(), ticks.arguments()
     plan.solve(*arguments)
-    expected = arguments[6].copy()
-    held = holders([*arguments, *arguments[3][0], *arguments[3][1]])
+    expected = arguments[8].copy()
+    held = holders([*arguments, *arguments[5][0], *arguments[5][1]])
     refused = 0
     for _ in range(80):
-        given = [*arguments[:6], arguments[6].copy()]
+        given = [*arguments[:8], arguments[8].copy()]
         i = int(rng.integers(len(given)))
-        if i == 3:
-            k, j = int(rng.integers(len(given[3]))), int(rng.integers(7))
-            part = list(given[3][k])
+        if i == 5:
+            k, j = int(rng.integers(len(given[5]))), int(rng.integers(7))
+            part = list(given[5][k])
             part[j] = any_of(rng, part[j])
-            parts = list(given[3])
+            parts = list(given[5])
             parts[k] = (rng.choice([0, 1, 2, 3]) and tuple(part)) or part[: rng.integers(8)]
-            given[3] = tuple(parts) if rng.random() < 0.95 else parts
+            given[5] = tuple(parts) if rng.random() < 0.95 else parts
         else:
             given[i] = any_of(rng, given[i])
         try:
@@ -109,11 +111,11 @@ def test_what_is_no_array_is_refused_and_leaves_no_trace(seed):
     del given, parts, part
     plan.forget()
     plan.solve(*arguments)
-    assert np.array_equal(arguments[6], expected, equal_nan=True)
-    assert held == holders([*arguments, *arguments[3][0], *arguments[3][1]])
+    assert np.array_equal(arguments[8], expected, equal_nan=True)
+    assert held == holders([*arguments, *arguments[5][0], *arguments[5][1]])
 
 
-GOOD = (2, 3, (0,), 1.0, 1, ((0, 1, 1, 0, 0),), 10, 1e-9)
+GOOD = (2, 3, 1, (0,), 1.0, 1, ((0, 1, 1, 0, 0),), 10, 1e-9)
 
 
 @pytest.mark.parametrize(
@@ -121,15 +123,16 @@ GOOD = (2, 3, (0,), 1.0, 1, ((0, 1, 1, 0, 0),), 10, 1e-9)
     [
         *((0, value) for value in (-1, 10001, 2**31, "x", None)),
         *((1, value) for value in (-1, 10001, 2**40)),
-        *((2, value) for value in ([0], (2,), (-1,), (0, 0), ("x",), (10**30,), None)),
-        *((3, value) for value in (0.0, -1.0, np.nan, np.inf)),
-        *((4, value) for value in (0, 1001, -(2**31))),
-        *((5, value) for value in ([], (3,), ((0, 1, 1, 0),), ((1, 1, 1, 0, 0),), ((0, -1, 1, 0, 0),))),
-        *((5, value) for value in (((0, 100001, 1, 0, 0),), ((0, 1, 3, 0, 0),), ((0, 1, 1, "x", 0),))),
-        (5, ((0, 100000, 1, 0, 0),) * 30000),  # in an int this is less than nothing
-        (5, ((0, 0, 1, 0, 0),) * 100001),
-        (6, 0),
-        (7, 0.0),
+        *((2, value) for value in (-1, 4, None)),
+        *((3, value) for value in ([0], (2,), (-1,), (0, 0), ("x",), (10**30,), None)),
+        *((4, value) for value in (0.0, -1.0, np.nan, np.inf)),
+        *((5, value) for value in (0, 1001, -(2**31))),
+        *((6, value) for value in ([], (3,), ((0, 1, 1, 0),), ((1, 1, 1, 0, 0),), ((0, -1, 1, 0, 0),))),
+        *((6, value) for value in (((0, 100001, 1, 0, 0),), ((0, 1, 3, 0, 0),), ((0, 1, 1, "x", 0),))),
+        (6, ((0, 100000, 1, 0, 0),) * 30000),  # in an int this is less than nothing
+        (6, ((0, 0, 1, 0, 0),) * 100001),
+        (7, 0),
+        (8, 0.0),
     ],
     ids=lambda value: str(value)[:40],
 )
@@ -141,8 +144,9 @@ def test_sizes_that_are_none_are_refused(index, value):
 
 def one_row(block, kind=INDICES, lower=None):
     lower = np.zeros(len(block)) if lower is None else lower
-    plan = kernel.TickPlan(3, 0, (0, 1, 2), 1.0, 1, ((0, len(block), kind, 0, 0),), 10, 1e-9)
-    arguments = [np.eye(3), np.zeros(3), np.zeros((0, 3)), ((lower, lower, None, 1.0, block, None, None, ""),)]
+    plan = kernel.TickPlan(3, 0, 0, (0, 1, 2), 1.0, 1, ((0, len(block), kind, 0, 0),), 10, 1e-9)
+    part, none = (lower, lower, None, 1.0, block, None, None, ""), np.zeros((0, 3))
+    arguments = [np.eye(3), np.zeros(3), none, none, np.zeros(0), (part,)]
     return plan, [*arguments, np.inf, 1e-6, np.empty(6)]
 
 
@@ -167,7 +171,7 @@ def test_rows_of_another_layout_are_read_alike_or_refused():
         except REFUSALS:
             assert not odd.flags.aligned
         else:
-            assert np.array_equal(given[6], arguments[6])
+            assert np.array_equal(given[8], arguments[8])
     with pytest.raises(ValueError, match="aligned"):
         plan.solve(*one_row(unaligned(block), MATRIX, lower)[1])
     with pytest.raises(ValueError, match="aligned"):
@@ -177,7 +181,7 @@ def test_rows_of_another_layout_are_read_alike_or_refused():
 def test_a_number_that_uses_the_plan_is_refused():
     """A weight is asked for when arrays are held already."""
     plan, arguments = one_row(np.arange(3))
-    part = arguments[3][0]
+    part = arguments[5][0]
 
     class Weight:
         def __float__(self):
@@ -185,7 +189,7 @@ def test_a_number_that_uses_the_plan_is_refused():
             return 1.0
 
     given = [*arguments]
-    given[3] = ((*part[:3], Weight(), *part[4:]),)
+    given[5] = ((*part[:3], Weight(), *part[4:]),)
     with pytest.raises(RuntimeError, match="by itself"):
         plan.solve(*given)
     plan.solve(*arguments)
@@ -195,10 +199,20 @@ def test_indices_that_another_thread_changes_do_no_harm():
     rng = np.random.default_rng(0)
     nv = 200
     block, lower = np.zeros(nv, dtype=np.int64), np.zeros(nv)
-    plan = kernel.TickPlan(nv, 0, tuple(range(nv)), 1.0, 1, ((0, nv, INDICES, 0, 0),), 2, 1e-9)
+    plan = kernel.TickPlan(nv, 0, 0, tuple(range(nv)), 1.0, 1, ((0, nv, INDICES, 0, 0),), 2, 1e-9)
     M = rng.standard_normal((nv, nv))
     part = (lower, lower, None, 1.0, block, None, None, "")
-    arguments = (M, np.zeros(nv), np.zeros((0, nv)), (part,), np.inf, 1e-6, np.empty(2 * nv))
+    arguments = (
+        M,
+        np.zeros(nv),
+        np.zeros((0, nv)),
+        np.zeros((0, nv)),
+        np.zeros(0),
+        (part,),
+        np.inf,
+        1e-6,
+        np.empty(2 * nv),
+    )
     ended = threading.Event()
 
     def spoil():

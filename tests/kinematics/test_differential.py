@@ -7,6 +7,7 @@ import pytest
 
 import tasks
 import wbc
+from tests.closed_loops import ROBOTS
 from tests.robots import BACKENDS
 from wbc.geometry import pose, so3
 from wbc.kinematics import DifferentialKinematics
@@ -462,3 +463,20 @@ def test_a_gain_may_be_set_while_it_runs(which: str) -> None:
     for task.gain in (1.0, 2.5):
         found.append(task.matrices(robot, tick)[1])
     assert np.abs(found[0]).max() > 1e-3 and np.allclose(found[1], 2.5 * found[0])
+
+
+@pytest.mark.parametrize("solver", ["hierarchical-qp", "nullspace"])
+def test_closed_loops_stay_closed(solver):
+    mujoco = pytest.importorskip("mujoco")
+    robot = wbc.load(mujoco.MjModel.from_xml_string(ROBOTS["weld"]), "numpy")
+    crank = tasks.JointVelocity([0.0], joints=["crank"], gain=0.0, velocity=[0.5])
+    one = DifferentialKinematics(robot, wbc.Stack(crank / tasks.VelocityMinimization()), solver, period=1e-2)
+    q = robot.close_loops(robot.model.nominal) + np.array([0.01, 0.0, 0.0, 0.0])
+    for _ in range(50):
+        solution = one.step(q)
+        assert solution.status == "optimal"
+        q = robot.integrate(q, solution.velocity, 1e-2)
+    robot.update(q, solution.velocity)
+    assert solution.velocity[robot.model.v_index["crank"]] == pytest.approx(0.5)
+    assert np.abs(robot.loop_motion.gap).max() < 1e-4 and np.abs(robot.loop_motion.J @ solution.velocity).max() < 1e-2
+    assert np.abs(solution.velocity[1:]).max() > 0.1

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import wbc
+from tests.closed_loops import ROBOTS
 from tests.equations import equation
 from tests.robots import BACKENDS, REAL, load
 from wbc import kinematics
@@ -313,3 +314,10 @@ def test_coordinates_of_the_wrist() -> None:
     robot.update(START)
     expected = so3.compose(so3.elementary_z(START[0]), so3.elementary_y(START[1]), so3.elementary_x(START[2]))
     assert np.allclose(robot.pose("hand"), pose.homogeneous(expected, np.zeros(3)))
+
+
+def test_joints_in_closed_loops_are_refused():
+    mujoco = pytest.importorskip("mujoco")
+    robot = wbc.load(mujoco.MjModel.from_xml_string(ROBOTS["four-bar"]), "numpy")
+    with pytest.raises(wbc.WbcError, match="joints \\['rocker'\\] are in closed loops"):
+        InverseKinematics(robot, "tip")

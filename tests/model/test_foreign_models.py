@@ -202,17 +202,12 @@ LEFT_OUT = {
         simple(more=MOTOR.format('forcelimited="true" forcerange="-1 3"')),
         ["stronger one way", "'m'"],
     ),
-    "ball driven in part": (
-        simple('type="ball" name="j"', MOTOR.format('gear="1 0 0"')),
-        ["don't drive them all", "'j'"],
-    ),
     "tendon": (
-        simple(more='<tendon><fixed name="t"><joint joint="j" coef="1"/></fixed></tendon>' + MOTOR.format("")),
-        ["left out", "1 tendons"],
-    ),
-    "equality": (
-        simple(more='<equality><joint joint1="j"/></equality>' + MOTOR.format("")),
-        ["left out", "1 equality constraints"],
+        simple(
+            more='<tendon><fixed limited="true" range="0 1"><joint joint="j" coef="1"/></fixed></tendon>'
+            + MOTOR.format("")
+        ),
+        ["left out", "limits of 1 tendons"],
     ),
 }
 
@@ -250,7 +245,6 @@ UNKNOWN_FORCES = {
 }
 
 
-@pytest.mark.filterwarnings("ignore:.*left out of the rigid-body model. '1 tendons'")
 @pytest.mark.parametrize("word", UNKNOWN_FORCES)
 def test_forces_that_only_mujoco_computes_are_refused_elsewhere_or_left_out_by_name(word):
     mujoco = pytest.importorskip("mujoco")
@@ -267,10 +261,11 @@ def test_forces_that_only_mujoco_computes_are_refused_elsewhere_or_left_out_by_n
         assert robot.name == "mujoco" and robot.model.left_out == (word,)
         compare_with_mujoco(mujoco, m, robot, 0)
         with pytest.raises(wbc.WbcError, match=f"left out|leaves out: {word}"):
-            wbc.MujocoSimulator(robot)
+            wbc.MujocoSimulator(robot.model.replace(simulated=None))
         with pytest.raises(wbc.WbcError, match="does not compute"):
-            wbc.simulation.Simulator(robot.model)
+            wbc.simulation.Simulator(robot.model.replace(simulated=None))
         assert wbc.MujocoSimulator(m).model.na == robot.na
+        assert wbc.MujocoSimulator(robot).mj_model.nu == m.nu  # in its own model, which has these forces
     with pytest.raises(wbc.WbcError, match="no word for what to ignore 'fluids'; did you mean 'fluid'"):
         wbc.load(m, ignore=["fluids"])
 
@@ -566,8 +561,8 @@ def test_pinocchio_model_is_only_read():
     before = indices(m)
     wbc.load(m, "numpy")
     assert indices(m) == before
-    with pytest.raises(wbc.WbcError, match=r"passive= is for URDF files; a Model"):
-        wbc.load(m, passive=["rx"])
+    with pytest.raises(wbc.WbcError, match=r"floating= is for URDF files; a Model"):
+        wbc.load(m, floating=True)
 
 
 def test_pinocchio_values_of_joints_are_taken_over():

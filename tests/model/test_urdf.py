@@ -422,7 +422,6 @@ def test_unreadable_paths_are_named(path):
 # --- what is accepted with a warning
 
 UNUSUAL = {
-    "mimic": (moved(f'{LIMIT}<mimic joint="x"/>'), ["mimic joints", "independent", "'shoulder'"]),
     "massless link": (
         arm(link("tip", None), link("hand"), joint("a", "upper", "tip"), joint("b", "tip", "hand")),
         ["massless links that move", "'tip'"],

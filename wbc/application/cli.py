@@ -13,7 +13,7 @@ import typer
 import wbc
 from wbc import compiled
 from wbc.application import reports
-from wbc.application.terminal import progress, tell, tell_problem
+from wbc.application.terminal import progress, tell, tell_json, tell_problem
 from wbc.errors import WbcError, WbcWarning
 from wbc.model import Model, packaged_robots
 
@@ -125,6 +125,8 @@ def robots(
     if model.nv:
         tell(reports.joints(model), "")
     tell(reports.frames(model))
+    if model.notes:
+        tell("", "found by its shapes, as the file does not name it:", *(f"  {note}" for note in model.notes))
     if unusual:
         tell("", "unusual in the file:", *(f"  {message.removeprefix(f'{robot}: ')}" for message in unusual))
 
@@ -262,6 +264,72 @@ def run_scene(
         video=video,
         realtime=realtime,
     )
+
+
+@app.command("try")
+def try_file(
+    robot: Annotated[
+        str, typer.Argument(metavar="FILE|NAME", help="A URDF or MJCF file, with or without a scene, or a name.")
+    ],
+    feet: Annotated[
+        list[str] | None, typer.Option(help="A body or frame that is a foot; once for each. Default: they are found.")
+    ] = None,
+    locked: Annotated[list[str] | None, typer.Option(help="A joint that is held fixed; once for each.")] = None,
+    floating: Annotated[
+        bool | None, typer.Option("--floating/--fixed", help="Whether the base moves freely (URDF).")
+    ] = None,
+    simulator: SimulatorName = "",
+    out: Out = Path("out"),
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON, for programs; no file is written.")] = False,
+) -> None:
+    """Try a robot: it stands or holds its arm, goes round a small loop, and is pushed with a fifth of its weight.
+
+    Says what was found in the file, what is left out and what was chosen, and
+    how well it went. Writes a log and a picture.
+
+    Exit code: 0 it stood and followed, 1 it fell, or did not follow, 2 it
+    can't be done, with the reason.
+
+    Try:
+
+      wbc try my_robot.urdf
+
+      wbc try scene.xml --json
+
+      wbc try my_robot.xml --feet left_foot --feet right_foot
+    """
+    from wbc.application.trial import try_robot
+
+    options: dict[str, Any] = {"floating": floating, "locked": locked or ()}
+    if feet:
+        options["feet"] = feet
+    try:
+        trial = try_robot(robot, simulator=simulator, record=None if as_json else _in_folder(out, robot), **options)
+    except WbcError as error:
+        if as_json:
+            tell_json({"robot": robot, "reason": str(error)})
+            raise typer.Exit(2) from None
+        raise _failure(error, 2) from None
+    if as_json:
+        tell_json(trial.plain())
+    else:
+        from wbc.application.session import draw
+
+        tell(reports.trial(trial))
+        if trial.log is not None and len(trial.log):
+            tell("", f"wrote {_in_folder(out, robot)}")
+            draw(trial.log, _in_folder(out, robot).with_suffix(".png"), trial.scene)
+    if not (trial.stood and trial.followed):
+        raise typer.Exit(1)
+
+
+def _in_folder(out: Path, robot: str) -> Path:
+    """Where the log of a trial goes."""
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise WbcError(f"can't make the folder {str(out)!r}: {error.strerror}") from None
+    return out / f"try_{Path(robot).stem}.log"
 
 
 @app.command()

@@ -19,6 +19,7 @@ from wbc.model.model import WORLD
 if TYPE_CHECKING:
     from wbc.application import Comparison
     from wbc.application.bench import Timing
+    from wbc.application.trial import Trial
     from wbc.simulation.log import Log
 
 NONE = "-"
@@ -141,6 +142,32 @@ def run(log: Log, figures: Mapping[str, str] | None = None) -> Table:
     if np.isfinite([log.cone_margin.min(), log.torque_margin.min()]).any():  # without forces there are no margins
         cone = f"{_small(log.cone_margin.min())} N in the friction cones, " if log.contacts else ""
         table.add_row("least margins", f"{cone}{_small(log.torque_margin.min())} N m of torque")
+    return table
+
+
+def trial(tried: Trial) -> Table:
+    """How a robot was tried: what was found in its file, and how well it went.
+
+    Args:
+        tried: the trial.
+    """
+    table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 3, 0, 0))
+    verb = "stood" if tried.kind == "legs" else "held"
+    verdict = tried.ended if not tried.stood else verb if tried.followed else f"{verb}, but did not follow"
+    table.add_row("verdict", Text(f"{tried.robot}: {verdict}", "bold"))
+    for title, words in tried.found.items():
+        table.add_row(title, Text(words))
+    if tried.moved:
+        table.add_row("moved", Text(f"{tried.moved}, round a loop of {_length(tried.radius)} radius"))
+    for title, value in tried.figures.items():
+        words = f"{value:.3g}"
+        if title.startswith("tick,"):
+            words = f"{1e3 * value:.3f} ms"
+        elif title.startswith("off"):
+            words = _length(value) if tried.moved else f"{value:.3g} rad or m"
+        table.add_row(title, words)
+    if tried.health:
+        table.add_row("health", Text(tried.health))
     return table
 
 

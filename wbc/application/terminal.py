@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from typing import TYPE_CHECKING
 
@@ -35,6 +36,15 @@ def tell_problem(what: object) -> None:
         what: an error, a warning, or words.
     """
     tell(" ".join(str(what).split()), error=True)
+
+
+def tell_json(what: object) -> None:
+    """Prints something as JSON.
+
+    Args:
+        what: of plain kinds: texts, numbers, lists, dicts.
+    """
+    tell(json.dumps(what, indent=2))
 
 
 def progress() -> Progress:

@@ -94,6 +94,16 @@ class ClassicalController(Independent, Periodic, ABC):
             raise WbcError("contacts are those of the stack in judged_by: give them there, and not here too")
         if not isinstance(robot, Dynamics):
             raise WbcError(f"a controller needs a robot of wbc.load, not {show(robot)}")
+        if robot.model.loops:
+            raise WbcError(
+                f"{robot.model.name!r} has closed loops ({robot.model.loops[0].name!r}, ...), for which the formulas "
+                "of wbc.classical do not hold; a wbc.Controller keeps them closed"
+            )
+        if robot.model.actuators:
+            raise WbcError(
+                f"{robot.model.name!r} has actuators that are not the motors of joints, as the formulas of "
+                "wbc.classical take them to be; a wbc.Controller commands any"
+            )
         self.robot = robot.copy()
         self.stack: Stack = _NoTasks([], given) if judged_by is None else judged_by
         self._set_up(period, friction=True)

@@ -27,6 +27,8 @@ class Certificate:
         worst_joint: the joint with the least torque margin; empty without actuators.
         cone_tolerance: how far outside a force may be by rounding, N: a share of the robot's weight.
         torque_tolerance: how far beyond the worst torque may be by rounding, N m or N: a share of its limit.
+        loops: the largest entry of L v̇ + L̇ v, by which closed loops would open, m/s² or rad/s², relative to the largest
+            acceleration, or to 1.
     """
 
     equation_of_motion: float
@@ -36,12 +38,14 @@ class Certificate:
     worst_joint: str
     cone_tolerance: float = 1e-6
     torque_tolerance: float = 1e-6
+    loops: float = 0.0
 
     @property
     def holds(self) -> bool:
-        """Whether physics, cones and limits hold to rounding: all relative, see `wbc.control.tolerance`."""
+        """Whether physics, closed loops, cones and limits hold to rounding, see `wbc.control.tolerance`."""
         return (
             self.equation_of_motion < SHARE
+            and self.loops < SHARE
             and self.cone_margin > -self.cone_tolerance
             and self.torque_margin > -self.torque_tolerance
         )
@@ -58,11 +62,14 @@ def certify(robot: Dynamics, tick: Tick, x: Array, equation: MotionEquation, sid
         sides: of the friction pyramids at the corners of soles; points are judged by the true cone.
     """
     f = x[tick.force]
+    fastest = np.abs(x[tick.acceleration]).max(initial=1.0)
+    opening = float(np.abs(equation.loop_residual(x[tick.acceleration])).max(initial=0.0) / fastest)
     cones = contact_margins(robot, tick, f, sides)
     worst = min(cones, key=lambda name: cones[name], default="")
     margin, tolerance, joint = np.inf, 0.0, ""
     if robot.na:
-        limit = robot.limits.effort - np.abs(x[tick.torque])
+        torque = x[tick.torque]
+        limit = np.minimum(robot.limits.effort - torque, torque - robot.limits.least)
         allowed = np.maximum(torque_tolerance(robot), 1e-300)
         beyond = limit < -allowed  # a weak joint beyond its limit is worse than a strong one at it
         index = int(np.where(beyond, limit / allowed, np.inf).argmin() if beyond.any() else limit.argmin())
@@ -76,6 +83,7 @@ def certify(robot: Dynamics, tick: Tick, x: Array, equation: MotionEquation, sid
         joint,
         force_tolerance(robot.mass),
         tolerance,
+        opening,
     )
 
 

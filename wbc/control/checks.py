@@ -22,6 +22,26 @@ def usable_solver(solver: object) -> Solver:
     return found
 
 
+def check_actuators(robot: Dynamics) -> None:
+    """Raises a `WbcError` where a robot's actuators do the same in several ways: how they share it is not decided here.
+
+    Args:
+        robot: of the controller.
+    """
+    if not robot.model.actuators:
+        return
+    twin = robot.copy()
+    twin.update(robot.random(np.random.default_rng(0)))
+    G = twin.actuation_matrix
+    size = np.linalg.norm(G, axis=1, keepdims=True)
+    rank = int(np.linalg.matrix_rank(G / np.where(size > 0.0, size, 1.0), tol=1e-6))
+    if rank < robot.na:
+        raise WbcError(
+            f"{robot.model.name!r} has {robot.na} actuators, of which {rank} are independent; a controller needs a "
+            "description in which none does what others do"
+        )
+
+
 def finite_time(t: object) -> float:
     """The time of a tick, s."""
     try:

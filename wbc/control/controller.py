@@ -15,7 +15,7 @@ import numpy as np
 
 from wbc import compiled
 from wbc.arrays import Array, ArrayLike
-from wbc.control.checks import check_tasks, usable_solver, warn_of_ignored_inequalities
+from wbc.control.checks import check_actuators, check_tasks, usable_solver, warn_of_ignored_inequalities
 from wbc.control.equation_of_motion import MotionEquation
 from wbc.control.evidence import Times
 from wbc.control.fallback import command
@@ -103,6 +103,7 @@ class Controller(Independent, Periodic):
         self._set_up(period, friction)
         self.deadline = None if deadline is None else number(deadline, "the deadline, s,", above=True)
         self.solver = usable_solver(solver)
+        check_actuators(self.robot)
         check_tasks(self.robot, stack)
         self._ticker, self._turn = Ticker(self.robot, stack), Turn()
         self._laid: dict[Layout, tuple[Program, Solving, Guard]] = {}

@@ -1,7 +1,8 @@
 """M v̇ + h = Sᵀ τ + Jᵀ f: the one place where accelerations, forces and torques are tied together.
 
-τ follows from the actuated rows, τ = M_a v̇ + h_a − J_aᵀ f. The unactuated rows are what is left of physics: they leave
-an orthonormal basis of y = (v̇, f/s) free, and a solver sees x = x₀ + T z. The force scale s, the robot's mass, makes N
+τ follows from the actuated rows, τ = M_a v̇ + h_a − J_aᵀ f. The unactuated rows are what is left of physics, with the
+equations of closed loops, L v̇ = −L̇ v, whose forces are the last of f: they leave an orthonormal basis of
+y = (v̇, f/s) free, and a solver sees x = x₀ + T z. The force scale s, the robot's mass, makes N
 and m/s² comparable. The compiled kernel does the same in its own way (`kernel/tick.c`); tests hold the two together.
 """
 
@@ -11,7 +12,7 @@ from collections.abc import Callable, Mapping
 from typing import NoReturn
 
 import numpy as np
-from scipy.linalg import lapack
+from scipy.linalg import lapack, solve_triangular
 
 from wbc.arrays import Array, ArrayLike, IntArray
 from wbc.contacts import Contact
@@ -21,6 +22,15 @@ from wbc.model.names import velocity_names
 from wbc.tasking.rows import Rows
 from wbc.tasking.task import Task
 from wbc.tasking.tick import Tick
+
+RANK = 1e-9
+"""A direction with less than this share of the greatest singular value is held by other rows already."""
+
+SINGULAR = 1e-8
+"""A share of the strongest actuator's action below which another one's counts as this much."""
+
+NO_LOOPS: Array = np.zeros(0)
+NO_LOOPS.setflags(write=False)
 
 Wrench = ArrayLike | Callable[[float], ArrayLike]
 """A force (3,) or wrench (6,) on a frame, N and N m, world axes; or a function of time that gives one."""
@@ -81,52 +91,94 @@ class EquationOfMotion(Task):
 
     def row_names(self, robot: Dynamics, tick: Tick) -> list[str]:
         """See `Task`."""
-        return velocity_names(robot.model)
+        return velocity_names(robot.model) + robot.loop_names
 
 
 class MotionEquation:
-    """M v̇ + h = Sᵀ τ + Jᵀ f in a state.
+    """M v̇ + h = Gᵀ τ + Jᵀ f in a state, with closed loops L v̇ + L̇ v = 0.
+
+    Where each actuator is the motor of a joint, G = S picks rows. Elsewhere (tendons, gears, thrusters) the rows are
+    combined so that it does: with Gᵀ = Q₁ R and [Q₁ Q₂] orthogonal, all is multiplied by P = [R⁻¹ Q₁ᵀ; Q₂ᵀ].
 
     Args:
         M: mass matrix, shape (nv, nv).
         h: bias less the force of known wrenches from outside, shape (nv,).
-        J: contact Jacobian with generalized force Jᵀ f, shape (nf, nv).
+        J: contact Jacobian with generalized force Jᵀ f, shape (nf, nv); its last rows are L.
+        loop_bias: L̇ v, shape (loops,).
         actuated: the velocity of each actuator, shape (na,).
         scale: s, kg.
+        G: where actuators are not motors of joints, shape (na, nv).
 
     Attributes:
-        M, h, J, actuated, scale: as given.
+        M, h, J: as given, or P M, P h, J Pᵀ.
+        loops: L; None where there are no loops.
+        loop_bias, scale: as given.
+        actuated: the row of each actuator, shape (na,).
+        back: P⁻¹; None where P = 1.
     """
 
-    __slots__ = ("J", "M", "actuated", "h", "scale")
+    __slots__ = ("J", "M", "actuated", "back", "h", "loop_bias", "loops", "scale")
 
-    def __init__(self, M: Array, h: Array, J: Array, actuated: IntArray, scale: float) -> None:
+    def __init__(
+        self,
+        M: Array,
+        h: Array,
+        J: Array,
+        loop_bias: Array,
+        actuated: IntArray,
+        scale: float,
+        G: Array | None = None,
+    ) -> None:
+        self.loop_bias = loop_bias
+        self.loops = J[len(J) - len(loop_bias) :] if loop_bias is not NO_LOOPS else None
+        self.back: Array | None = None
+        if G is not None:
+            P, self.back = _combinations(G)
+            M, h, J, actuated = P @ M, P @ h, J @ P.T, np.arange(len(G))
         self.M, self.h, self.J, self.actuated, self.scale = M, h, J, actuated, scale
 
     @classmethod
     def of(cls, robot: Dynamics, tick: Tick) -> MotionEquation:
         """That of a robot in its present state, with the contacts and known forces of a tick."""
         h = robot.bias if tick.external is None else robot.bias - tick.external
-        J = tick.layout.kinematics(robot).J_force
-        return cls(robot.mass_matrix, h, J, robot.actuated, force_scale(robot))
+        layout = tick.layout
+        J = layout.kinematics(robot).J_force
+        loop_bias = robot.loop_motion.bias if layout.nf > layout.nc else NO_LOOPS
+        G = robot.actuation_matrix if robot.model.actuators else None
+        return cls(robot.mass_matrix, h, J, loop_bias, robot.actuated, force_scale(robot), G)
+
+    @property
+    def L(self) -> Array:
+        """L of the loops, shape (loops, nv)."""
+        return np.zeros((0, len(self.h))) if self.loops is None else self.loops
 
     def rows(self) -> Rows:
-        """M v̇ − Jᵀ f − Sᵀ τ = −h as rows in x; nv rows."""
-        nv, na = len(self.h), len(self.actuated)
-        selection = np.zeros((nv, na))
-        selection[self.actuated, np.arange(na)] = -1.0
-        return Rows.equal(-self.h, acceleration=self.M, force=-self.J.T if len(self.J) else None, torque=selection)
+        """M v̇ − Jᵀ f − Gᵀ τ = −h as rows in x, nv of them, then L v̇ = −L̇ v."""
+        nv, na, loops = len(self.h), len(self.actuated), len(self.loop_bias)
+        acceleration, force, torque = (np.zeros((nv + loops, columns)) for columns in (nv, len(self.J), na))
+        acceleration[:nv], acceleration[nv:], force[:nv] = self.M, self.L, -self.J.T
+        torque[self.actuated, np.arange(na)] = -1.0
+        right = -np.concatenate([self.h, self.loop_bias])
+        if self.back is not None:
+            for part in (acceleration, force, torque, right):
+                part[:nv] = self.back @ part[:nv]
+        return Rows.equal(right, acceleration=acceleration, force=force if len(self.J) else None, torque=torque)
 
     def torque(self, acceleration: Array, force: Array) -> Array:
         """τ = M_a v̇ + h_a − J_aᵀ f, shape (na,)."""
         found: Array = (self.M @ acceleration + self.h - self.J.T @ force)[self.actuated]
         return found
 
+    def loop_residual(self, acceleration: Array) -> Array:
+        """L v̇ + L̇ v, shape (loops,)."""
+        found: Array = self.L @ acceleration + self.loop_bias
+        return found
+
     def residual(self, acceleration: Array, force: Array, torque: Array) -> Array:
-        """M v̇ + h − Sᵀ τ − Jᵀ f, shape (nv,)."""
+        """M v̇ + h − Gᵀ τ − Jᵀ f, shape (nv,)."""
         found: Array = self.M @ acceleration + self.h - self.J.T @ force
         found[self.actuated] -= torque
-        return found
+        return found if self.back is None else np.asarray(self.back @ found)
 
     def relative_residual(self, acceleration: Array, force: Array, torque: Array) -> float:
         """The largest entry of the residual, by the largest sum of the sizes of its terms."""
@@ -141,14 +193,19 @@ class MotionEquation:
         return np.hstack([self.M, -self.scale * self.J.T])
 
     def basis(self) -> Array:
-        """[y₀ Z]: all y = y₀ + Z z that the unactuated rows allow, y₀ of least norm and Z orthonormal.
+        """[y₀ Z]: all y = y₀ + Z z that unactuated rows and loops allow, y₀ of least norm and Z orthonormal.
 
         Returns:
             Shape (nv + nf, 1 + free).
         """
         free = np.ones(len(self.h), dtype=bool)
         free[self.actuated] = False
-        return _solutions(self.K[free] / self.scale, -self.h[free] / self.scale)
+        E, e = self.K[free] / self.scale, -self.h[free] / self.scale
+        if not len(self.loop_bias):
+            return _solutions(E, e)
+        closing = np.zeros((len(self.loop_bias), E.shape[1]))
+        closing[:, : len(self.h)] = self.L
+        return _solutions_of_any_rank(np.vstack([E, closing]), np.concatenate([e, -self.loop_bias]))
 
     def expand(self, y: Array) -> Array:
         """X of y: forces in N, torques by the actuated rows; shape (n,)."""
@@ -162,6 +219,24 @@ class MotionEquation:
         return np.vstack([Z[:nv], self.scale * Z[nv:], self.K[self.actuated] @ Z])
 
 
+def _combinations(G: Array) -> tuple[Array, Array]:
+    """P and P⁻¹ of `MotionEquation`; the rows of G are independent.
+
+    Where they are all but dependent, as in a singular position of a parallel mechanism, what the actuators can't do is
+    left to them at a great cost: then their limits rule it out.
+    """
+    na = len(G)
+    Q, R = np.linalg.qr(G.T, mode="complete")
+    R = R[:na]
+    diagonal = R.diagonal()
+    least = SINGULAR * np.abs(diagonal).max(initial=1e-300)
+    weak = np.abs(diagonal) < least
+    if weak.any():
+        R = R + np.diag(np.where(weak, np.where(diagonal < 0.0, -least, least) - diagonal, 0.0))
+    P = np.vstack([solve_triangular(R, Q[:, :na].T), Q[:, na:].T]) if na else Q.T
+    return np.ascontiguousarray(P), np.hstack([Q[:, :na] @ R, Q[:, na:]])
+
+
 def _solutions(E: Array, e: Array) -> Array:
     """[y₀ Z] with E y₀ = e of least norm and Z an orthonormal basis of the rest; the rows of E are independent."""
     rows, unknowns = E.shape
@@ -172,3 +247,14 @@ def _solutions(E: Array, e: Array) -> Array:
     C[:rows, 0] = lapack.dtrtrs(qr, e, trans=1)[0]
     found: Array = lapack.dormqr("L", "N", qr, tau, C, 32 * C.shape[1])[0]
     return found
+
+
+def _solutions_of_any_rank(E: Array, e: Array) -> Array:
+    """As `_solutions` for rows of any rank: y₀ is the shortest of those with the least |E y − e|."""
+    size = np.sqrt((E * E).sum(axis=1))
+    _, singular, V = np.linalg.svd(E / np.where(size > 0.0, size, 1.0)[:, None])
+    rank = int((singular > RANK * singular.max(initial=0.0)).sum())
+    V = V.T
+    C = E @ V[:, :rank]  # in the units of the rows, of full column rank
+    y0 = V[:, :rank] @ np.linalg.lstsq(C, e, rcond=None)[0]
+    return np.column_stack([y0, V[:, rank:]])

@@ -28,14 +28,29 @@ def fallback_torque(robot: Dynamics, Jc: Array) -> Array:
     """
     unactuated = np.ones(robot.nv, dtype=bool)
     unactuated[robot.actuated] = False
+    if robot.model.actuators:
+        return _shared(robot, Jc)
     gravity = robot.gravity_force
     force: Array = np.zeros(len(Jc))
     if len(Jc) and unactuated.any():
         force = np.asarray(np.linalg.lstsq(Jc[:, unactuated].T, gravity[unactuated], rcond=1e-6)[0], dtype=float)
     damping = DAMPING * np.diagonal(robot.mass_matrix)[robot.actuated]
     torque = (gravity - Jc.T @ force)[robot.actuated] - damping * robot.v[robot.actuated]
-    limit = robot.limits.effort
-    clipped: Array = np.clip(np.nan_to_num(torque), -limit, limit)
+    return _within(robot, torque)
+
+
+def _shared(robot: Dynamics, Jc: Array) -> Array:
+    """The same where actuators are not motors of joints: in the least-squares sense, contacts first."""
+    damping = DAMPING * np.diagonal(robot.mass_matrix) * robot.v
+    wanted = np.nan_to_num(robot.gravity_force - damping)
+    both = np.vstack([robot.actuation_matrix, Jc]).T
+    shares: Array = np.asarray(np.linalg.lstsq(both, wanted, rcond=1e-6)[0], dtype=float)
+    return _within(robot, shares[: robot.na])
+
+
+def _within(robot: Dynamics, torque: Array) -> Array:
+    """Torques that the actuators can give."""
+    clipped: Array = np.clip(np.nan_to_num(torque), robot.limits.least, robot.limits.effort)
     return clipped
 
 

@@ -28,8 +28,7 @@ class ActuatorLimits(Task):
 
     def rows(self, robot: Dynamics, tick: Tick) -> Rows:
         """See `Task`; a row an actuator."""
-        effort = robot.limits.effort
-        return Rows.between(-effort, effort, torque=np.arange(robot.na))
+        return Rows.between(robot.limits.least, robot.limits.effort, torque=np.arange(robot.na))
 
     def row_names(self, robot: Dynamics, tick: Tick) -> list[str]:
         """See `Task`."""
@@ -53,6 +52,9 @@ class Guard:
 
     def __init__(self, program: Program, equation: MotionEquation, solver: Solver, robot: Dynamics) -> None:
         self._effort, self._blocks = robot.limits.effort, tuple(program.layout.blocks.values())
+        self._least = robot.limits.least
+        self._even = bool((self._least == -self._effort).all())
+        self._floor = self._least - SHARE * np.minimum(self._effort, np.maximum(-self._least, 1.0))
         self._inverse = 1.0 / np.maximum(self._effort, 1e-300)
         task = ActuatorLimits("actuators")
         rows = task.rows(robot, Tick.of(program.layout))
@@ -72,11 +74,11 @@ class Guard:
     def exceeded(self, torque: Array) -> bool:
         """Whether a torque is beyond what its actuator gives; by rounding it is not, and that is taken off in place."""
         share = torque * self._inverse
-        if share.dot(share) < 0.99:  # most often all shares together are less than one actuator's: one look is enough
+        if self._even and share.dot(share) < 0.99:  # most often all together are less than one actuator's
             return False
-        if np.abs(share).max(initial=0.0) > 1.0 + SHARE:
+        if share.max(initial=0.0) > 1.0 + SHARE or (torque < self._floor).any():
             return True
-        np.clip(torque, -self._effort, self._effort, out=torque)
+        np.clip(torque, self._least, self._effort, out=torque)
         return False
 
     def solve(
@@ -87,7 +89,7 @@ class Guard:
         asked = tuple(_without_inequalities(part) for part in below) if self._alone else below
         outcome = self._solving.solve(equation, (self._limits, *asked), seconds)._replace(guarded=True)
         acceleration, force, torque = (outcome.x[where] for where in self._blocks)
-        np.clip(torque, -self._effort, self._effort, out=torque)  # of large numbers, rounding is more than a little
+        np.clip(torque, self._least, self._effort, out=torque)  # of large numbers, rounding is more than a little
         if not equation.relative_residual(acceleration, force, torque) < SHARE:
             reason = ArithmeticError("no torque within what the actuators give was found")
             outcome = outcome._replace(status="failed", reason=reason)

@@ -21,6 +21,5 @@ class LeastTorqueByInverseMass(Task):
     def rows(self, robot: Dynamics, tick: Tick) -> Rows:
         """See `Task`."""
         L, _ = lapack.dpotrf(robot.mass_matrix, lower=1)
-        S = np.zeros((robot.nv, robot.na))
-        S[robot.actuated, np.arange(robot.na)] = 1.0
-        return Rows.equal(np.zeros(robot.nv), torque=lapack.dtrtrs(L, S, lower=1)[0])
+        rows = lapack.dtrtrs(L, robot.actuation_matrix.T, lower=1)[0]
+        return Rows.equal(np.zeros(robot.nv), torque=rows)

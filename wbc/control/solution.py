@@ -61,6 +61,17 @@ class Solution(Evidence):
         return found
 
     @cached_property
+    def loop_forces(self) -> dict[str, Array]:
+        """The forces that hold each closed loop of the robot, shape (its equations,), N and N m, by the loop's name.
+
+        They act on its frame `a`, and the other way on `b`: world axes, but those of `b` for a closure that holds only
+        some positions or some rotations. That of a coupling acts on each joint, times its coefficient. Where loops are
+        redundant they are the least ones.
+        """
+        f = self._x[self._tick.force]
+        return {loop.name: f[self._tick.loop_force_of(loop.name)].copy() for loop in self._robot.model.loops}
+
+    @cached_property
     def normal_forces(self) -> dict[str, float]:
         """The normal force expected at each closed contact, N."""
         f, contacts = self._x[self._tick.force], self._tick.contacts
@@ -81,8 +92,10 @@ class Solution(Evidence):
         return None if where is None else self._x[self._tick.force][where]
 
     def _physics(self) -> Array:
-        """M v̇ + h − Sᵀ τ − Jᵀ f, shape (nv,)."""
-        return self._equation().residual(self.acceleration, self._x[self._tick.force], self.torque)
+        """M v̇ + h − Sᵀ τ − Jᵀ f, then J_l v̇ + J̇_l v of closed loops, shape (nv + loops,)."""
+        equation, force = self._equation(), self._x[self._tick.force]
+        residual = equation.residual(self.acceleration, force, self.torque)
+        return np.concatenate([residual, equation.loop_residual(self.acceleration)])
 
     def _equation(self) -> MotionEquation:
         return MotionEquation.of(self._state(), self._tick)

@@ -94,7 +94,8 @@ class CompiledSolving(Solving):
         layout = program.layout
         self._levels = levels
         self._merges = any(level != index or factor != 1.0 for index, (level, factor) in enumerate(levels))
-        self._sizes = layout.nv, layout.nf, tuple(int(index) for index in equation.actuated)
+        actuated = tuple(int(index) for index in equation.actuated)
+        self._sizes = layout.nv, layout.nf, layout.nf - layout.nc, actuated
         self._scale, self._solver = equation.scale, solver
         self._tolerance = 0.5 * force_tolerance(equation.scale)
         self._plans: dict[tuple[object, ...], Any] = {}
@@ -116,10 +117,9 @@ class CompiledSolving(Solving):
 
     def _planned(self, shapes: tuple[Any, ...]) -> Any:  # noqa: ANN401  a type of the kernel
         assert kernel is not None
-        nv, nf, actuated = self._sizes
         count = 1 + max(level for level, _ in self._levels)
         options = self._solver_options("max_iterations", 1000), self._solver_options("rank_tolerance", 1e-9)
-        plan = kernel.TickPlan(nv, nf, actuated, self._scale, count, shapes, *options)
+        plan = kernel.TickPlan(*self._sizes, self._scale, count, shapes, *options)
         plan.soften(self._solver_options("soften", 0.0), 1)
         return plan
 
@@ -146,7 +146,8 @@ class CompiledSolving(Solving):
         if not self._solver_options("warm_start", True):
             self._plan.forget()
         seconds = min(seconds, self._solver_options("deadline", math.inf))
-        return self._plan.solve(equation.M, equation.h, equation.J, parts, seconds, self._tolerance, x)
+        it = equation
+        return self._plan.solve(it.M, it.h, it.J, it.loops, it.loop_bias, parts, seconds, self._tolerance, x)
 
     def _call_anew(self, equation: MotionEquation, parts: Sequence[Part], seconds: float, x: Array) -> Any:  # noqa: ANN401
         """Once more, with a plan for just these rows."""

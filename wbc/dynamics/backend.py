@@ -15,7 +15,9 @@ import numpy as np
 
 from wbc.arrays import Array, ArrayLike
 from wbc.dynamics.compensation import Compensation
+from wbc.dynamics.loops import LoopMotion, Loops
 from wbc.dynamics.passive import PassiveForces
+from wbc.dynamics.transmission import Transmission
 from wbc.errors import WbcError, show
 from wbc.model.model import Model
 from wbc.model.space import ConfigurationSpace
@@ -131,6 +133,9 @@ class Backend(ABC):
         self._sets: dict[tuple[str, ...], FrameSet] = {}
         self._passive = PassiveForces(model)
         self._compensation = Compensation.of(model, self._tree)
+        self._loops = Loops(model)
+        self._transmission = Transmission(model, self._tree)
+        self._loop_motion: tuple[int, LoopMotion] | None = None
         self._q = self._space.neutral()
         self._v = np.zeros(self.nv)
         self._known: dict[str, Array] = {}

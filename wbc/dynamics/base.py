@@ -10,6 +10,7 @@ import scipy.linalg
 
 from wbc.arrays import Array, ArrayLike, IntArray, numbers
 from wbc.dynamics.backend import Backend, FrameSet, FramesMotion, OneMotion, Place
+from wbc.dynamics.loops import LoopMotion, closed, held, projected
 from wbc.errors import WbcError, show, unknown_name
 from wbc.geometry import so3
 from wbc.model.parts import Limits, is_transform
@@ -357,6 +358,60 @@ class Dynamics(Backend):
             wrench[3:] += so3.skew(arm) @ wrench[:3]
         return wrench @ self.jacobian(frame)
 
+    # --- closed loops ----------------------------------------------------------------------------------------------
+
+    @property
+    def loop_motion(self) -> LoopMotion:
+        """Gap φ(q), Jacobian and bias of the closed loops: J v = 0 and J v̇ + J̇v = 0. Read-only."""
+        known = self._loop_motion
+        if known is None or known[0] != self.updates:
+            self._check_updated("its loops")
+            found = self._loops.motion(self)
+            for array in found:
+                array.setflags(write=False)
+            known = self._loop_motion = self.updates, found
+        return known[1]
+
+    @property
+    def loop_names(self) -> list[str]:
+        """What each equation of the closed loops is, and its force: an axis of a closure, or a coupling."""
+        return list(self._loops.names)
+
+    @property
+    def loop_rows(self) -> dict[str, slice]:
+        """Which equations each loop is, by its name."""
+        return dict(self._loops.slices)
+
+    def close_loops(self, q: ArrayLike) -> Array:
+        """The configuration in which all loops are closed that Newton's method finds from `q`; shape (nq,).
+
+        The state is not touched.
+
+        Args:
+            q: to start from, shape (nq,).
+        """
+        checked = self._space.configuration(q)
+        return closed(self._scratch(), checked) if self._loops.rows else checked
+
+    def project_velocity(self, q: ArrayLike, v: ArrayLike) -> Array:
+        """The velocity that keeps the loops closed and is nearest to `v`: the difference has least kinetic energy.
+
+        It is what an impulse of the loops makes of `v`. The state is not touched.
+
+        Args:
+            q: shape (nq,).
+            v: shape (nv,).
+
+        Returns:
+            Shape (nv,).
+        """
+        checked = self._space.velocity(v)
+        if not self._loops.rows:
+            return checked
+        robot = self._scratch()
+        robot.update(q)
+        return projected(robot, checked)
+
     # --- dynamics as functions -------------------------------------------------------------------------------------
 
     def inverse_dynamics(self, q: ArrayLike, v: ArrayLike, vdot: ArrayLike) -> Array:
@@ -380,7 +435,9 @@ class Dynamics(Backend):
     def forward_dynamics(
         self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, forces: Mapping[str, ArrayLike] | None = None
     ) -> Array:
-        """v̇ = M⁻¹ (Sᵀ τ + Σ Jᵀ f − h). The state is not touched.
+        """v̇ = M⁻¹ (Sᵀ τ + Σ Jᵀ f − h + J_cᵀ λ), λ what keeps the loops closed: J_c v̇ + J̇_c v = 0.
+
+        The state is not touched.
 
         Args:
             q: shape (nq,).
@@ -394,8 +451,7 @@ class Dynamics(Backend):
         robot = self._scratch()
         torque = _vector(tau, self.na, "tau")
         robot.update(q, v)
-        total = np.zeros(self.nv)
-        total[self.model.actuated] = torque
+        total = robot.actuator_force(torque)
         if forces is not None and not isinstance(forces, Mapping):
             raise WbcError(f"forces are given by the name of their frame, as a dict, not as {show(forces)}")
         for frame, force in (forces or {}).items():
@@ -403,7 +459,16 @@ class Dynamics(Backend):
         return robot._accelerations(total - robot.bias)
 
     def _accelerations(self, force: Array) -> Array:
-        """M⁻¹ force in the present state, by Cholesky factorisation."""
+        """M⁻¹ (force + J_cᵀ λ) in the present state, with what closed loops ask for."""
+        free = self._free_accelerations(force)
+        if not self._loops.rows:
+            return free
+        _, J, bias = self.loop_motion
+        L, z = held(self, J, -(J @ free + bias))
+        return np.asarray(free + scipy.linalg.solve_triangular(L, z, lower=True, trans=1, check_finite=False))
+
+    def _free_accelerations(self, force: Array) -> Array:
+        """M⁻¹ force in the present state, by Cholesky factorisation; a backend may have it more cheaply."""
         try:
             factor = scipy.linalg.cho_factor(self.mass_matrix, check_finite=False)
         except np.linalg.LinAlgError:
@@ -462,8 +527,23 @@ class Dynamics(Backend):
 
     @property
     def actuated(self) -> IntArray:
-        """The index in `v` of each actuator; shape (na,)."""
+        """The index in `v` of each motor of a joint; shape (na,), or less where there are other actuators."""
         return self.model.actuated
+
+    @property
+    def actuation_matrix(self) -> Array:
+        """G with the generalized force Gᵀ τ of what the actuators give, shape (na, nv); S where all are motors."""
+        if self._transmission.constant:
+            return self._transmission.matrix(self)
+        return self._get("actuation_matrix", lambda: self._transmission.matrix(self))
+
+    def actuator_force(self, tau: Array) -> Array:
+        """Gᵀ τ, shape (nv,).
+
+        Args:
+            tau: what the actuators give, shape (na,).
+        """
+        return self._transmission.force(self, tau)
 
     @property
     def joint_names(self) -> tuple[str, ...]:

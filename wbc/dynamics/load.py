@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 import importlib.util
-import sys
-from collections.abc import Iterable
-from pathlib import Path
+import warnings
+from collections.abc import Iterable, Mapping
 from typing import Any, Literal
 
+import numpy as np
+
+from wbc.arrays import ArrayLike
+from wbc.dynamics.adapt import names
 from wbc.dynamics.base import Dynamics
-from wbc.errors import WbcError, show, unknown_name
-from wbc.model import Model, packaged_path, packaged_robots
+from wbc.errors import WbcError, WbcWarning, show, unknown_name
+from wbc.model import JointCoupling, LoopClosure, Model
+from wbc.model.loops import Loop
 
 Backend = Literal["auto", "numpy", "pinocchio", "mujoco"]
 
 BACKENDS: tuple[str, ...] = ("auto", "numpy", "pinocchio", "mujoco")
 """What `load` takes as its backend."""
+
+UNMOVED = 1e-12
+"""A nominal configuration whose loops are closed but for this is kept as it is, rad and m."""
 
 IGNORABLE = ("fluid", "springs", "tendons", "flexible bodies", "plugins", "filters", "actuators")
 """What `load` can be told to ignore."""
@@ -26,35 +33,57 @@ def load(
     backend: Backend = "auto",
     floating: bool | None = None,
     *,
+    feet: Iterable[str] | Mapping[str, ArrayLike | None] | None = None,
+    hands: Iterable[str] | None = None,
+    locked: Iterable[str] = (),
     passive: Iterable[str] = (),
+    nominal: ArrayLike | Mapping[str, ArrayLike] | str | None = None,
     strict: bool = True,
     ignore: Iterable[str] = (),
+    loops: Iterable[Loop] = (),
 ) -> Dynamics:
     """A robot, ready for `update(q, v)`.
 
+    What a file leaves open is found: feet, soles, hands and wheels from the collision geometry; a posture to stand in
+    where that of the file has straight legs or feet off the ground. `robot.model.notes` and warnings say what it is.
+
     Args:
-        what: the name of a packaged robot, the path of a URDF or MJCF file, a `Model`, a `mujoco.MjModel`, or a
-            `pinocchio.Model`.
+        what: the name of a packaged robot, the path of a URDF or MJCF file, a name of the package robot_descriptions
+            (the extra `robots`), a `Model`, a `mujoco.MjModel`, or a `pinocchio.Model`.
         backend: "numpy", "pinocchio", "mujoco", or "auto": Pinocchio where it is installed, numpy otherwise; MuJoCo
             for an MJCF file with forces that only it computes.
-        floating: for a URDF: whether its root moves freely (None: as the file says, else fixed).
-        passive: for a URDF: names of joints that no motor drives, or the name of one.
+        floating: for a URDF: whether its root moves freely. None: as the file says; else it floats if it stands on
+            legs: if its lowest points are those of two limbs or more, each with two joints or more, and not its root's.
+        feet: bodies or frames that are feet: where they touch the ground is found; or frames that lie on the ground,
+            each with the corners of its sole in its own axes, m, shape (n, 2), or None for a point.
+        hands: frames that are hands.
+        locked: names of joints that are fixed as they are in the nominal posture, or the name of one; they are no part
+            of q and v, and what they carry belongs to the body that carries them.
+        passive: names of joints that no motor drives, or the name of one.
+        nominal: the posture to stand or rest in: positions by joint, rad or m (the others stay what they are); a
+            configuration, shape (nq,); or the name of a keyframe of an MJCF file.
         strict: for a URDF: whether the unphysical inertia of a moving part is an error or a warning.
         ignore: for an MJCF file: what to do without. "fluid", "springs" (nonlinear ones, and those of ball joints),
             "tendons" (their springs, friction and inertia), "flexible bodies" and "plugins" are forces that the
             backends numpy and pinocchio don't compute, and refuse without this word. "filters" takes actuators whose
             force lags behind their control as motors; "actuators" does not use those that can't be asked for a torque,
             such as muscles: their joints are passive.
+        loops: closed loops that the file does not tell of: `wbc.LoopClosure` and `wbc.JointCoupling`.
 
     Returns:
         A `Dynamics`; it has no state yet.
     """
     if backend not in BACKENDS:
         raise unknown_name("backend", backend, BACKENDS)
-    model, foreign = _read(what, floating, _names(passive, "passive is the names of joints"), strict, ignorable(ignore))
+    from wbc.dynamics.reading import Options, read_model  # imported when there is something to read
+
+    held, undriven = names(locked, "locked"), names(passive, "passive")
+    model = read_model(what, Options(floating, feet, hands, held, undriven, nominal, strict, ignorable(ignore)))
+    declared = _loops(loops)
+    model = with_closed_loops(model.with_loops(*declared) if declared else model)
     if backend == "auto":
         backend = "pinocchio" if importlib.util.find_spec("pinocchio") else "numpy"
-        if model.left_out and foreign is not None:
+        if model.left_out and model.simulated is not None:
             backend = "mujoco"
     if backend == "pinocchio":
         from wbc.dynamics.pinocchio import PinocchioDynamics
@@ -63,100 +92,39 @@ def load(
     if backend == "mujoco":
         from wbc.dynamics.mujoco import MujocoDynamics
 
-        return MujocoDynamics(model, simulated=foreign)
+        return MujocoDynamics(model, simulated=model.simulated)
     from wbc.dynamics.numpy import NumpyDynamics
 
     return NumpyDynamics(model)
 
 
-def _read(
-    what: Any,  # noqa: ANN401
-    floating: bool | None,
-    passive: tuple[str, ...],
-    strict: bool,
-    ignore: tuple[str, ...],
-) -> tuple[Model, Any]:
-    """The model of a robot, and the `MjModel` it came from if it came from one."""
-    from wbc.model.urdf import read_urdf  # imported when there is something to read
+def with_closed_loops(model: Model) -> Model:
+    """The model with its loops closed in the nominal configuration, or itself where they are, or have none."""
+    if not model.loops:
+        return model
+    from wbc.dynamics.numpy import NumpyDynamics
 
-    if isinstance(what, (str, Path)):
-        if str(what) in packaged_robots():
-            return read_urdf(packaged_path(str(what)), floating=floating, passive=passive, strict=strict), None
-        if str(what).lstrip().startswith("<"):
-            raise WbcError("load takes the path of a file, not its text; wbc.model.read_urdf takes the bytes of a URDF")
-        path = Path(what)
-        if not _is_file(path):
-            if path.suffix.lower() in (".urdf", ".xml", ".mjcf"):
-                raise WbcError(f"there is no file {show(str(path))}")
-            if str(what) and len(str(what)) < 1000 and path.is_dir():
-                raise WbcError(f"{show(str(path))} is a folder; give the URDF or MJCF file in it")
-            raise unknown_name("packaged robot or file", str(what), packaged_robots())
-        if _is_mjcf(path):
-            from wbc.model.mujoco import read_mjcf
-
-            what = read_mjcf(path)
-        else:
-            return read_urdf(path, floating=floating, passive=passive, strict=strict), None
-    elif isinstance(what, Model):
-        _refuse(what, floating, passive)
-        return what, None
-    # A foreign model can only be here if its package is imported already.
-    mujoco, pinocchio = sys.modules.get("mujoco"), sys.modules.get("pinocchio")
-    if mujoco is not None and isinstance(what, mujoco.MjModel):
-        from wbc.model.mujoco import from_mujoco
-
-        _refuse(what, floating, passive)
-        return from_mujoco(what, ignore), what
-    if pinocchio is not None and isinstance(what, pinocchio.Model):
-        from wbc.model.pinocchio import from_pinocchio
-
-        _refuse(what, floating, passive)
-        return from_pinocchio(what), None
-    raise WbcError(
-        f"can't load {show(what)}: name a packaged robot ({', '.join(packaged_robots())}), the path of a URDF "
-        "or MJCF file, a wbc.Model, a mujoco.MjModel or a pinocchio.Model"
-    )
+    try:
+        q = NumpyDynamics(model.replace(left_out=())).close_loops(model.nominal)  # forces don't matter
+    except WbcError as error:
+        warnings.warn(f"nominal configuration: {error}", WbcWarning, stacklevel=3)
+        return model
+    return model if np.abs(q - model.nominal).max() < UNMOVED else model.with_nominal(q)
 
 
-def _names(given: Any, what: str) -> tuple[str, ...]:  # noqa: ANN401
-    """Names, or one name, as a tuple of names; `what` they are begins the error."""
-    names = (given,) if isinstance(given, str) else tuple(given) if isinstance(given, Iterable) else (given,)
-    if not all(isinstance(name, str) for name in names):
-        raise WbcError(f"{what}, not {show(given)}")
-    return names
+def _loops(loops: Any) -> tuple[Loop, ...]:  # noqa: ANN401
+    """Several loops, or one."""
+    if isinstance(loops, LoopClosure | JointCoupling):
+        return (loops,)
+    if not isinstance(loops, Iterable):
+        raise WbcError(f"loops are wbc.LoopClosure or wbc.JointCoupling objects, not {show(loops)}")
+    return tuple(loops)
 
 
 def ignorable(ignore: Any) -> tuple[str, ...]:  # noqa: ANN401
     """The words of `ignore`, each of which means something."""
-    words = _names(ignore, "ignore is words for what to do without")
+    words = names(ignore, "ignore", "what to do without")
     for word in words:
         if word not in IGNORABLE:
             raise unknown_name("word for what to ignore", word, IGNORABLE)
     return words
-
-
-def _refuse(what: object, floating: bool | None, passive: tuple[str, ...]) -> None:
-    """Options that only mean something for a URDF are not silently dropped."""
-    if floating is not None or passive:
-        option = "floating" if floating is not None else "passive"
-        kind = f"{'an' if type(what).__name__ == 'MjModel' else 'a'} {type(what).__name__}"
-        raise WbcError(f"{option}= is for URDF files; {kind} says itself how its base and joints move")
-
-
-def _is_file(path: Path) -> bool:
-    """Whether a path is that of a file; what can't be a path at all is not."""
-    try:
-        return path.is_file()
-    except (OSError, ValueError):  # too long, or with a zero in it
-        return False
-
-
-def _is_mjcf(path: Path) -> bool:
-    """Whether a file's first element is <mujoco>."""
-    from wbc.model import markup
-
-    try:
-        with path.open("rb") as file:
-            return markup.root_tag(file.read(100_000)) == "mujoco"
-    except OSError as error:
-        raise WbcError(f"can't read {show(str(path))}: {error.strerror}") from None

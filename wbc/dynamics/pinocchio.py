@@ -185,7 +185,7 @@ class PinocchioDynamics(Dynamics):
     def _inverse_dynamics(self, q: Array, v: Array, vdot: Array) -> Array:
         return np.array(pin.rnea(self._pin, self._data, q[self._order], v, vdot))
 
-    def _accelerations(self, force: Array) -> Array:
+    def _free_accelerations(self, force: Array) -> Array:
         # the algorithm subtracts Coriolis and gravity forces itself; it leaves its data in disorder: not ours, then
         total = force + self._data.nle
         vdot = np.array(pin.aba(self._pin, self._pin.createData(), self._q_pin, self._v, total))

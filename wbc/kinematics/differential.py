@@ -30,6 +30,9 @@ from wbc.tasking.layout import Layout
 from wbc.tasking.tick import Tick
 from wbc.threads import Turn, busy, taking
 
+RANK = 1e-9
+"""Below this share of the greatest singular value is nothing but rounding."""
+
 
 class DifferentialKinematics(Independent):
     """Computes velocities that make a robot do what a stack of velocity tasks says.
@@ -132,17 +135,38 @@ class DifferentialKinematics(Independent):
             self._turn.give()
 
     def _solve(self, program: Program, tick: Tick, parts: Sequence[Part]) -> Outcome:
-        """The rows as levels, for the solver: there is no physics to eliminate."""
+        """The rows as levels, for the solver: there is no physics to eliminate, but closed loops."""
         none = np.zeros(self.robot.nv)
+        base, free = self._moving_loops(tick.period)
         try:
-            levels = hierarchy_of(parts, program.levels, stacked(parts, tick.layout))
+            A = stacked(parts, tick.layout)
+            levels = hierarchy_of(parts, program.levels, A if free is None else _within(A, free))
+            if free is not None:
+                shift = A @ base
+                levels.lower -= shift
+                levels.upper -= shift
             answer = ask(self.solver, levels, math.inf)
         except UnsoundRowsError as error:
             program.check(self.robot, tick)  # names the task whose rows can't be used, if it was one
             return Outcome(none, "failed", reason=error)
         if isinstance(answer, Exception):
             return Outcome(none, "failed", reason=answer)
-        return outcome_of(answer, answer.x.copy())
+        return outcome_of(answer, answer.x.copy() if free is None else base + free @ answer.x)
+
+    def _moving_loops(self, period: float) -> tuple[Array, Array | None]:
+        """The velocity that closes what is open of the robot's loops in a tick, and a basis of those that keep them so.
+
+        Returns:
+            Shapes (nv,) and (nv, free); None for the basis where the robot has no loops.
+        """
+        robot = self.robot
+        if not robot.model.loops:
+            return np.zeros(robot.nv), None
+        gap, J, _ = robot.loop_motion
+        U, singular, V = np.linalg.svd(J)
+        rank = int((singular > RANK * singular.max(initial=0.0)).sum())
+        wanted = (U[:, :rank].T @ gap) / singular[:rank]
+        return -V[:rank].T @ wanted / period, V[rank:].T
 
     def run(
         self,
@@ -206,3 +230,10 @@ class DifferentialKinematics(Independent):
     def __str__(self) -> str:
         counts = row_counts(self.stack, self.robot, self._ticker.again(self.period)) if self.robot.updates else None
         return f"{self.robot!r}\n{self.stack.describe(counts)}\nsolver: {type(self.solver).__name__}"
+
+
+def _within(A: Array, free: Array) -> Array:
+    """Rows in the motions that closed loops leave free; what they have fixed is zero, not rounding."""
+    rows: Array = A @ free
+    rows[np.linalg.norm(rows, axis=1) < RANK * np.linalg.norm(A, axis=1)] = 0.0
+    return rows

@@ -140,6 +140,13 @@ class InverseKinematics:
                 raise WbcError(f"joints {odd} don't have one coordinate; name others")
         if not found or not self._floor:
             raise WbcError(f"no joint with one coordinate moves {self.frame!r}")
+        held = np.abs(self.robot.loop_motion.J).sum(axis=0) if model.loops else np.zeros(model.nv)
+        tied = [joint.name for joint in found if held[model.v_index[joint.name]]]
+        if tied:
+            raise WbcError(
+                f"joints {tied} are in closed loops, which inverse kinematics does not keep: name others with joints=, "
+                "or follow the target with wbc.kinematics.DifferentialKinematics, which does"
+            )
         self.joints = tuple(joint.name for joint in found)
         self._q = as_slice(np.array([model.q_index[name] for name in self.joints], dtype=np.intp))
         self._v = as_slice(np.array([model.v_index[name] for name in self.joints], dtype=np.intp))

@@ -10,7 +10,9 @@ import numpy as np
 
 from wbc.arrays import Array, IntArray, numbers
 from wbc.errors import WbcError, show, unknown_name
-from wbc.model.parts import Body, Frame, Joint, Limits, Shape, constant
+from wbc.model.actuators import Actuator
+from wbc.model.loops import JointCoupling, Loop, LoopClosure
+from wbc.model.parts import Body, Frame, Joint, Limits, Mesh, Shape, constant
 from wbc.model.wheel import Wheel
 
 WORLD = "world"
@@ -18,7 +20,24 @@ WORLD = "world"
 
 STANDARD_GRAVITY = (0.0, 0.0, -9.81)
 
-Part = TypeVar("Part", Body, Joint, Frame)
+_KEPT = (
+    "nominal",
+    "feet",
+    "soles",
+    "wheels",
+    "hands",
+    "shapes",
+    "meshes",
+    "loops",
+    "actuators",
+    "warnings",
+    "notes",
+    "simulated",
+    "left_out",
+)
+"""Arguments of a model that it keeps under their name."""
+
+Part = TypeVar("Part", Body, Joint, Frame, Loop)
 
 
 class Model:
@@ -39,7 +58,11 @@ class Model:
         wheels: by the frame at the centre of each what is made to roll on the ground.
         hands: names of the frames that are made to touch or hold.
         shapes: primitive shapes, for pictures and for contact.
+        meshes: what else there is for contact, as points.
+        loops: what closes loops in the tree: frames that stay together, joints that move together.
         warnings: what was unusual in the file it was read from.
+        notes: what `wbc.load` found by itself, where the file says nothing: feet, soles, hands, wheels.
+        simulated: the `mujoco.MjModel` that it was read from, laid out as the model is; or None.
         left_out: kinds of forces that its source has and that can't be said here; no backend computes such a robot
             without its source (see `wbc.load(ignore=)`).
         nq: entries of the configuration.
@@ -47,7 +70,8 @@ class Model:
         na: actuators.
         q_index: by joint, where its coordinates start in `q`.
         v_index: by joint, where its velocities start in `v`.
-        actuated: the index in `v` of each actuator, shape (na,).
+        actuators: those that are not the motor of a joint; in τ they stand behind the motors.
+        actuated: the index in `v` of each motor of a joint, shape (na - len(actuators),).
         limits: of all joints, as arrays.
         armature: by velocity, what the joints' rotors add to the diagonal of the mass matrix, shape (nv,).
         mass: of all moving bodies, kg.
@@ -67,7 +91,12 @@ class Model:
         wheels: Mapping[str, Wheel] | None = None,
         hands: Iterable[str] = (),
         shapes: Iterable[Shape] = (),
+        meshes: Iterable[Mesh] = (),
+        loops: Iterable[Loop] = (),
+        actuators: Iterable[Actuator] = (),
         warnings: Iterable[str] = (),
+        notes: Iterable[str] = (),
+        simulated: Any = None,  # noqa: ANN401  mujoco has no types
         left_out: Iterable[str] = (),
     ) -> None:
         self.name = name
@@ -81,7 +110,10 @@ class Model:
                 raise WbcError(f"the name {frame.name!r} is that of a body; a frame needs one of its own")
         self.gravity = constant(gravity, (3,), f"gravity of {name!r}")
         self.shapes = tuple(shapes)
+        self.meshes = tuple(meshes)
         self.warnings = tuple(warnings)
+        self.notes = tuple(notes)
+        self.simulated = simulated
         self.left_out = tuple(left_out)
         self.feet = tuple(feet)
         self.hands = tuple(hands)
@@ -92,6 +124,10 @@ class Model:
         for frame_name in (*self.feet, *self.hands, *self.soles, *self.wheels):
             if frame_name not in self.frames and frame_name not in self.bodies:
                 raise unknown_name("frame", frame_name, self.frame_names)
+        self.loops = tuple(loops)
+        self._check_loops()
+        self.actuators = tuple(actuators)
+        self._check_actuators()
         self._lay_out()
         self.limits = self._limits()
         moving = set(self._moving_bodies())
@@ -111,12 +147,54 @@ class Model:
                 actuated += range(nv, nv + joint.nv)
             nq += joint.nq
             nv += joint.nv
-        self.nq, self.nv, self.na = nq, nv, len(actuated)
+        self.nq, self.nv, self.na = nq, nv, len(actuated) + len(self.actuators)
         joints = self.joints.values()
         self.armature = np.repeat([joint.armature for joint in joints], [joint.nv for joint in joints]).astype(float)
         self.armature.flags.writeable = False
         self.actuated: IntArray = np.array(actuated, dtype=np.intp)
         self.actuated.flags.writeable = False
+
+    def _check_loops(self) -> None:
+        """Raises a `WbcError` where a loop names what is not there."""
+        for loop in self.loops:
+            if isinstance(loop, LoopClosure):
+                for frame in (loop.a, loop.b):
+                    if frame not in self.frame_names:
+                        raise WbcError(f"loop {loop.name!r}: {unknown_name('frame', frame, self.frame_names)}")
+            elif isinstance(loop, JointCoupling):
+                for name in (*loop.joints, *loop.follows):
+                    if name not in self.joints:
+                        raise WbcError(f"coupling {loop.name!r}: {unknown_name('joint', name, self.joints)}")
+                    if self.joints[name].nq != 1:
+                        raise WbcError(f"coupling {loop.name!r}: joint {name!r} has not one coordinate")
+            else:
+                raise WbcError(f"loops are wbc.LoopClosure or wbc.JointCoupling objects; {show(loop)} is none")
+        _by_name("loop", self.loops)
+
+    def _check_actuators(self) -> None:
+        """Raises a `WbcError` where an actuator drives what is not there."""
+        taken = {joint.name for joint in self.joints.values() if joint.actuated}
+        for actuator in self.actuators:
+            if not isinstance(actuator, Actuator):
+                raise WbcError(f"actuators are wbc.Actuator objects; {show(actuator)} is none")
+            if actuator.name in taken:
+                raise WbcError(f"two actuators share the name {show(actuator.name)}; names must be unique")
+            taken.add(actuator.name)
+            for name, rate in actuator.acts.items():
+                if name not in self.joints:
+                    raise WbcError(f"actuator {actuator.name!r}: {unknown_name('joint', name, self.joints)}")
+                if self.joints[name].nv != len(rate):
+                    count = self.joints[name].nv
+                    raise WbcError(
+                        f"actuator {actuator.name!r}: joint {name!r} has {count} velocities, not {len(rate)}"
+                    )
+            for frame in filter(None, (actuator.frame, actuator.against)):
+                if frame not in self.frame_names:
+                    raise WbcError(f"actuator {actuator.name!r}: {unknown_name('frame', frame, self.frame_names)}")
+
+    def drives(self, joint: str) -> bool:
+        """Whether an actuator acts on a joint: a motor of its own, or one through a tendon or gears."""
+        return self.joint(joint).actuated or any(joint in actuator.acts for actuator in self.actuators)
 
     def _limits(self) -> Limits:
         moving = [joint for joint in self.joints.values() if joint.nv]
@@ -126,7 +204,8 @@ class Model:
         lower = np.repeat([joint.lower if joint.nv == 1 else -np.inf for joint in moving], sizes)
         upper = np.repeat([joint.upper if joint.nv == 1 else np.inf for joint in moving], sizes)
         arrays = [np.asarray(a, dtype=float).reshape(self.nv) for a in (lower, upper, velocity, effort)]
-        arrays[3] = arrays[3][self.actuated]
+        arrays[3] = np.append(arrays[3][self.actuated], [actuator.effort for actuator in self.actuators])
+        arrays.append(np.append(-arrays[3][: len(self.actuated)], [actuator.lowest for actuator in self.actuators]))
         for array in arrays:
             array.flags.writeable = False
         return Limits(*arrays)
@@ -187,8 +266,27 @@ class Model:
         """The same model with one frame more; bodies, joints and shapes are shared."""
         if frame.name in self.frames:
             raise WbcError(f"there is a frame {frame.name!r} already")
-        given = self._given()
-        return Model(**{**given, "frames": [*given["frames"], frame]})
+        return self.replace(frames=[*self.frames.values(), frame])
+
+    def replace(self, **changes: Any) -> Model:  # noqa: ANN401  of the arguments of many kinds
+        """The same model with some of what it was made of replaced.
+
+        Args:
+            changes: arguments of `Model`, by name.
+        """
+        parts = self._given()
+        unknown = [part for part in changes if part not in parts]
+        if unknown:
+            raise unknown_name("part of a model", unknown[0], parts)
+        return Model(**{**parts, **changes})
+
+    def with_loops(self, *loops: Loop) -> Model:
+        """The same model with more loops."""
+        return self.replace(loops=[*self.loops, *loops])
+
+    def with_nominal(self, nominal: Array) -> Model:
+        """The same model with another configuration to stand or rest in, shape (nq,)."""
+        return self.replace(nominal=nominal)
 
     def _given(self) -> dict[str, Any]:
         """What it was made of: the arguments that make the same model."""
@@ -198,14 +296,9 @@ class Model:
             "joints": list(self.joints.values()),
             "frames": list(self.frames.values()),
             "gravity": tuple(self.gravity),
-            "nominal": self.nominal,
-            "feet": self.feet,
             "soles": dict(self.soles),
             "wheels": dict(self.wheels),
-            "hands": self.hands,
-            "shapes": self.shapes,
-            "warnings": self.warnings,
-            "left_out": self.left_out,
+            **{part: getattr(self, part) for part in _KEPT},
         }
 
     def __copy__(self) -> Model:

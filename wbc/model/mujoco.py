@@ -4,32 +4,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from wbc.arrays import Array
-from wbc.errors import WbcError
 from wbc.geometry import pose as poses
 from wbc.geometry import quaternion, so3
 from wbc.model.findings import Findings
 from wbc.model.model import WORLD, Model
 from wbc.model.mujoco_actuators import disabled, joint_efforts, mujoco, reflected
+from wbc.model.mujoco_loops import read_loops
 from wbc.model.mujoco_rest import forces_left_out, note_the_rest
-from wbc.model.parts import Body, Frame, Joint, JointKind, Shape
-
-
-def read_mjcf(path: Path) -> Any:  # noqa: ANN401  mujoco is not typed for a strict checker
-    """The `mujoco.MjModel` of an MJCF file.
-
-    Args:
-        path: of the file.
-    """
-    try:
-        return mujoco.MjModel.from_xml_path(str(path))
-    except (ValueError, mujoco.FatalError) as error:
-        raise WbcError(f"{path}: MuJoCo can't read it: {' '.join(str(error).split())}") from None
+from wbc.model.mujoco_transmissions import read_actuators, thruster_sites
+from wbc.model.parts import Body, Frame, Joint, JointKind, Mesh, Shape
 
 
 def body_names(m: Any) -> list[str]:  # noqa: ANN401
@@ -53,8 +41,7 @@ def from_mujoco(m: Any, ignore: Collection[str] = ()) -> Model:  # noqa: ANN401
     """The robot in a `mujoco.MjModel`: all that moves in it.
 
     Joints that an actuator drives are actuated (all with one coordinate, if there are no actuators); sites are frames.
-    Forces that rigid bodies in a tree can't express (fluids, tendons) are its `left_out`; what constrains them is a
-    warning.
+    Equality constraints are loops. Forces that rigid bodies can't express (fluids, tendons) are its `left_out`.
 
     Args:
         m: the model; it is only read.
@@ -66,7 +53,7 @@ def from_mujoco(m: Any, ignore: Collection[str] = ()) -> Model:  # noqa: ANN401
     joint_names = _named("joint", [m.joint(number).name for number in range(m.njnt)])
     bodies: list[Body] = []
     joints: list[Joint] = []
-    efforts = joint_efforts(m, joint_names, found, ignore)
+    efforts = joint_efforts(m, found, ignore)
     rotors = reflected(m)
     for number in range(1, m.nbody):
         R = quaternion.to_matrix(m.body_iquat[number])
@@ -74,18 +61,22 @@ def from_mujoco(m: Any, ignore: Collection[str] = ()) -> Model:  # noqa: ANN401
         mass, com = float(m.body_mass[number]), m.body_ipos[number].copy()
         bodies.append(Body(names[number], mass, com, inertia, compensation=float(m.body_gravcomp[number])))
         _hang(m, number, names, joint_names, bodies, joints, efforts, rotors)
+    loops = read_loops(m, names, joint_names, found)
     note_the_rest(m, found)
     taken = {*names}
-    frames = []
+    frames, sites = [], dict[int, str]()
+    pushed = thruster_sites(m)
     for number in range(m.nsite):
-        site = m.site(number).name
+        site = m.site(number).name or (f"site_{number}" if number in pushed else "")
         if not site:
             continue
         while site in taken:
             site += "_site"
         taken.add(site)
+        sites[number] = site
         pose = _pose(m.site_pos[number], m.site_quat[number])
         frames.append(Frame(site, names[m.site_bodyid[number]], pose))
+    actuators = read_actuators(m, joint_names, sites, efforts, found, ignore)
     found.emit()
     return Model(
         name,
@@ -95,7 +86,11 @@ def from_mujoco(m: Any, ignore: Collection[str] = ()) -> Model:  # noqa: ANN401
         gravity=(0.0, 0.0, 0.0) if disabled(m, "GRAVITY") else tuple(m.opt.gravity),
         nominal=(m.key_qpos[0] if m.nkey else m.qpos0).copy(),
         shapes=_shapes(m, names),
+        meshes=_meshes(m, names),
+        loops=loops,
+        actuators=actuators,
         warnings=found.warnings,
+        simulated=m,
         left_out=forces_left_out(m, ignore),
     )
 
@@ -184,6 +179,37 @@ def _shapes(m: Any, names: list[str]) -> list[Shape]:  # noqa: ANN401
         if body:
             shapes.append(Shape(shape.body, shape.kind, shape.size, pose, (red, green, blue, alpha), collides))
     return shapes
+
+
+def _meshes(m: Any, names: list[str]) -> list[Mesh]:  # noqa: ANN401
+    """The meshes and ellipsoids of a model that are there for contact, without those of the world's own body."""
+    meshes = []
+    for number in range(m.ngeom):
+        body, pose = int(m.geom_bodyid[number]), _pose(m.geom_pos[number], m.geom_quat[number])
+        if not body or not (m.geom_contype[number] or m.geom_conaffinity[number]):
+            continue
+        match m.geom_type[number]:
+            case mujoco.mjtGeom.mjGEOM_MESH:
+                mesh = int(m.geom_dataid[number])
+                first = int(m.mesh_vertadr[mesh])
+                points = m.mesh_vert[first : first + int(m.mesh_vertnum[mesh])]
+            case mujoco.mjtGeom.mjGEOM_ELLIPSOID:
+                points = m.geom_size[number] * _DIRECTIONS
+            case _:
+                continue
+        meshes.append(Mesh(names[body], points @ pose[:3, :3].T + pose[:3, 3]))
+    return meshes
+
+
+def _sphere(count: int = 500) -> Array:
+    """Directions spread evenly over a sphere, along a spiral, shape (count, 3)."""
+    z = 1.0 - (2.0 * np.arange(count) + 1.0) / count
+    angle = np.pi * (1.0 + math.sqrt(5.0)) * np.arange(count)
+    ring = np.sqrt(1.0 - z**2)
+    return np.column_stack([ring * np.cos(angle), ring * np.sin(angle), z])
+
+
+_DIRECTIONS = np.vstack([_sphere(), np.eye(3), -np.eye(3)])
 
 
 def _pose(position: Array, orientation: Array) -> Array:

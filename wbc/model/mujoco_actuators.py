@@ -18,7 +18,17 @@ try:
 except ImportError as error:
     raise WbcError(f"reading an MJCF file needs MuJoCo: pip install 'wbc[mujoco]' ({error})") from None
 
-__all__ = ["ACTUATORS", "FILTERS", "Drive", "disabled", "drives", "joint_efforts", "mujoco", "reflected"]
+__all__ = [
+    "ACTUATORS",
+    "FILTERS",
+    "Drive",
+    "actuator_count",
+    "disabled",
+    "drives",
+    "joint_efforts",
+    "mujoco",
+    "reflected",
+]
 
 # As plain integers: MuJoCo's enumerations are not equal to the numpy integers that stand in a model.
 HINGE, SLIDE, BALL = (
@@ -46,7 +56,7 @@ class Drive:
     Attributes:
         number: of the actuator.
         name: of the actuator.
-        joint: number of the joint.
+        joint: number of the joint, or of what else it pushes on.
         control: where its control stands in `ctrl`.
         gear: shape (3,); of a joint with one coordinate the first counts.
         gain: force by control.
@@ -81,25 +91,31 @@ class Drive:
         return max(low, float(self.forces[0])), min(high, float(self.forces[1]))
 
 
-def drives(m: Any, ignore: Collection[str] = ()) -> list[Drive]:  # noqa: ANN401  mujoco has no types
-    """The actuators that push on joints.
+def drives(
+    m: Any,  # noqa: ANN401  mujoco has no types
+    ignore: Collection[str] = (),
+    on: Collection[int] = ON_JOINTS,
+) -> list[Drive]:
+    """The actuators that push on joints, or on something else.
 
     Args:
         m: the model.
         ignore: may have `FILTERS` and `ACTUATORS` in it.
+        on: kinds of transmission.
 
     Raises:
         WbcError: one of them can't be asked for a torque.
     """
     found = []
-    for number in range(_count(m)):
+    for number in range(actuator_count(m)):
         gear: Array = np.array(m.actuator_gear[int(_per_actuator(m, "outadr", number))])
         group = int(m.actuator_group[number])
         off = 0 <= group < 31 and bool(m.opt.disableactuator & (1 << group))
-        if int(m.actuator_trntype[number]) not in ON_JOINTS or off:
+        on_joint = int(m.actuator_trntype[number]) in ON_JOINTS
+        if int(m.actuator_trntype[number]) not in on or off:
             continue
         name, joint = m.actuator(number).name or f"actuator_{number}", int(m.actuator_trnid[number, 0])
-        if not (gear[:1] if m.jnt_type[joint] in (HINGE, SLIDE) else gear).any():
+        if not (gear[:1] if on_joint and m.jnt_type[joint] in (HINGE, SLIDE) else gear).any():
             continue
         control = int(_per_actuator(m, "ctrladr", number))
         late = _lags(m, number)
@@ -108,7 +124,7 @@ def drives(m: Any, ignore: Collection[str] = ()) -> list[Drive]:  # noqa: ANN401
             continue
         if problem:
             raise WbcError(f'actuator {name!r} {problem}; ignore=["{ACTUATORS}"] does not use it')
-        if m.jnt_type[joint] == BALL and int(m.actuator_trntype[number]) == IN_PARENT:
+        if on_joint and m.jnt_type[joint] == BALL and int(m.actuator_trntype[number]) == IN_PARENT:
             raise WbcError(
                 f"actuator {name!r} turns a ball joint about its parent's axes; give it joint=, not jointinparent="
             )
@@ -148,31 +164,24 @@ def _problem(m: Any, number: int) -> str:  # noqa: ANN401
     return "" if m.actuator_gainprm[number, 0] else "has no gain: a torque can't be asked of it"
 
 
-def joint_efforts(m: Any, names: list[str], found: Findings, ignore: Collection[str] = ()) -> dict[int, float]:  # noqa: ANN401
+def joint_efforts(m: Any, found: Findings, ignore: Collection[str] = ()) -> dict[int, float]:  # noqa: ANN401
     """The joints that actuators drive, each with the greatest torque or force that they can give it, either way.
 
     Args:
         m: the model.
-        names: of its joints.
-        found: where to note what is left out.
+        found: where to note what is unusual.
         ignore: see `drives`.
     """
     efforts: dict[int, float] = {}
     on_joint: dict[int, list[Drive]] = {}
     for drive in drives(m, ignore):
         on_joint.setdefault(drive.joint, []).append(drive)
-    used = {drive.number for several in on_joint.values() for drive in several}
-    for number in range(_count(m)):
-        if number not in used:
-            found.warn("actuators that drive no joint, not used", m.actuator(number).name or f"actuator_{number}")
     for joint, several in on_joint.items():
         if m.jnt_type[joint] in (HINGE, SLIDE):
             efforts[joint] = _effort(m, joint, several, found)
         elif m.jnt_type[joint] == BALL and np.linalg.matrix_rank([drive.gear for drive in several]) == 3:
             efforts[joint] = _effort_about_any_axis(several)
-        else:
-            found.warn("joints with several coordinates whose actuators don't drive them all, not used", names[joint])
-    if _count(m) == 0:
+    if actuator_count(m) == 0:
         for joint in range(m.njnt):
             if m.jnt_type[joint] in (HINGE, SLIDE):
                 efforts[joint] = math.inf
@@ -207,7 +216,7 @@ def _effort_about_any_axis(several: list[Drive]) -> float:
 def reflected(m: Any) -> tuple[Array, Array]:  # noqa: ANN401
     """Armature and damping by velocity, with what actuators (of newer versions of MuJoCo) add through their gear."""
     armature, damping = np.array(m.dof_armature), np.array(m.dof_damping)
-    for number in range(_count(m)):
+    for number in range(actuator_count(m)):
         joint = int(m.actuator_trnid[number, 0])
         if int(m.actuator_trntype[number]) in ON_JOINTS and m.jnt_type[joint] in (HINGE, SLIDE):
             v, gear = m.jnt_dofadr[joint], float(m.actuator_gear[int(_per_actuator(m, "outadr", number)), 0])
@@ -223,8 +232,8 @@ def disabled(m: Any, what: str) -> bool:  # noqa: ANN401
     return bool(m.opt.disableflags & int(flag))
 
 
-def _count(m: Any) -> int:  # noqa: ANN401
-    """Of actuators; in newer versions of MuJoCo one of them can have several controls."""
+def actuator_count(m: Any) -> int:  # noqa: ANN401
+    """How many actuators a model has; in newer versions of MuJoCo one of them can have several controls."""
     return int(getattr(m, "nactuator", m.nu))
 
 

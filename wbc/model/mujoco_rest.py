@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from wbc.model.findings import Findings
-from wbc.model.mujoco_actuators import HINGE, SLIDE, disabled
+from wbc.model.mujoco_actuators import HINGE, ON_JOINTS, SLIDE, disabled
 
 FLUID, SPRINGS, TENDONS, FLEXIBLE, PLUGINS = "fluid", "springs", "tendons", "flexible bodies", "plugins"
 
@@ -23,7 +23,7 @@ def forces_left_out(m: Any, ignore: Collection[str]) -> list[str]:  # noqa: ANN4
     there = {
         FLUID: bool(m.opt.density or m.opt.viscosity),
         SPRINGS: _odd_springs(m),
-        TENDONS: any(np.any(getattr(m, f"tendon_{what}", 0.0)) for what in _OF_TENDONS),
+        TENDONS: any(np.any(getattr(m, f"tendon_{what}", 0.0)) for what in _OF_TENDONS) or _rotors_behind_tendons(m),
         FLEXIBLE: bool(m.nflex),
         PLUGINS: bool(m.nplugin) and bool((m.body_plugin >= 0).any()),
     }
@@ -31,6 +31,14 @@ def forces_left_out(m: Any, ignore: Collection[str]) -> list[str]:  # noqa: ANN4
 
 
 _OF_TENDONS = "stiffness", "stiffnesspoly", "damping", "dampingpoly", "armature", "frictionloss"
+
+
+def _rotors_behind_tendons(m: Any) -> bool:  # noqa: ANN401
+    """Whether an actuator that is not on a joint has an inertia or a damper: through its gears they couple joints."""
+    apart = ~np.isin(m.actuator_trntype, ON_JOINTS)
+    return any(
+        np.any(np.asarray(getattr(m, f"actuator_{what}", apart * 0.0))[apart]) for what in ("armature", "damping")
+    )
 
 
 def _odd_springs(m: Any) -> bool:  # noqa: ANN401
@@ -51,8 +59,8 @@ def note_the_rest(m: Any, found: Findings) -> None:  # noqa: ANN401
         m: the model.
         found: where to note it.
     """
-    for what, count in (("equality constraints", m.neq), ("tendons", m.ntendon)):
-        if count:
-            found.warn("left out of the rigid-body model", f"{count} {what}")
+    limited = int(np.count_nonzero(m.tendon_limited))
+    if limited:
+        found.warn("left out of the rigid-body model", f"limits of {limited} tendons")
     if m.nmocap:
         found.warn("bodies moved from outside (mocap), taken as fixed", f"{m.nmocap} bodies")

@@ -18,12 +18,12 @@ def velocity_names(model: Model) -> list[str]:
 
 
 def actuator_names(model: Model) -> list[str]:
-    """The name of the joint of each actuator; joints with several have numbers."""
+    """The name of each actuator: that of its joint, where it is the motor of one; joints with several have numbers."""
     names = []
     for joint in model.joints.values():
         if joint.actuated:
             names += _numbered(joint)
-    return names
+    return names + [actuator.name for actuator in model.actuators]
 
 
 def _numbered(joint: Joint) -> list[str]:

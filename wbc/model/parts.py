@@ -196,6 +196,23 @@ class Shape(_Part):
 
 
 @dataclass(frozen=True, eq=False)
+class Mesh:
+    """Corners of a mesh that is there for contact. It is neither drawn nor simulated; feet are found by it.
+
+    Attributes:
+        body: the body that carries it.
+        points: in the body frame, m, shape (n, 3).
+    """
+
+    body: str
+    points: Array
+
+    def __post_init__(self) -> None:
+        points = numbers(self.points, f"mesh of {show(self.body)}: its points")
+        _keep(self, "points", constant(points, (len(points), 3), f"mesh of {show(self.body)}: its points"))
+
+
+@dataclass(frozen=True, eq=False)
 class Limits:
     """What the joints can do, as arrays.
 
@@ -204,12 +221,14 @@ class Limits:
         upper: greatest position, shape (nv,).
         velocity: greatest speed, shape (nv,).
         effort: greatest torque or force of each actuator, shape (na,); inf where none is known.
+        least: the least one, shape (na,): −effort, but for actuators that only pull or only push.
     """
 
     lower: Array
     upper: Array
     velocity: Array
     effort: Array
+    least: Array
 
 
 def is_transform(pose: Array) -> bool:

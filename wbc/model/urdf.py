@@ -25,6 +25,7 @@ from wbc.arrays import Array
 from wbc.errors import WbcError, show, unknown_name
 from wbc.model import markup
 from wbc.model.findings import Findings, check_inertias
+from wbc.model.loops import JointCoupling
 from wbc.model.markup import Element, limit, number, numbers
 from wbc.model.model import WORLD, Model
 from wbc.model.parts import POSITIONS, Body, Joint
@@ -114,6 +115,7 @@ class _Reader:
         check_inertias(plain, links, self.found, strict)
         self.found.stop_on_error()
         feet, soles, hands = self._ends(links)
+        couplings = [self._mimic(element, plain) for element in elements.values() if plain.joints[_name(element)].nv]
         return Model(
             name,
             kept,
@@ -124,8 +126,25 @@ class _Reader:
             wheels=self._wheels(links),
             hands=hands,
             shapes=shapes,
+            loops=[coupling for coupling in couplings if coupling is not None],
             warnings=self.found.warnings,
         )
+
+    def _mimic(self, element: Element, model: Model) -> JointCoupling | None:
+        """The coupling of a joint that follows another one: q = multiplier · q of the other + offset."""
+        found = element.first("mimic")
+        if found is None:
+            return None
+        joint, other = model.joints[_name(element)], found.get("joint")
+        if other is None:
+            raise WbcError(f"{element}: its <mimic> names no joint")
+        if other not in model.joints:
+            raise WbcError(f"{element}: it mimics an unknown joint: {unknown_name('joint', other, model.joints)}")
+        if joint.nq != 1 or model.joints[other].nq > 1 or other == joint.name:
+            raise WbcError(f"{element}: it can't mimic {show(other)}: two joints with one coordinate each can do that")
+        multiplier, offset = number(found, "multiplier", 1.0), number(found, "offset", 0.0)
+        follows = {other: multiplier} if model.joints[other].nq else {}  # what mimics a fixed joint does not move
+        return JointCoupling({joint.name: 1.0}, follows, (offset, 1.0) if follows else (offset,), f"{joint.name} mimic")
 
     def _unique(self, tag: str) -> dict[str, Element]:
         """The elements of a tag by name; a name that is missing or there twice is an error."""
@@ -189,7 +208,8 @@ class _Reader:
             joint = replace(joint, damping=_positive(element, "damping", damping))
             joint = replace(joint, friction=_positive(element, "friction", friction))
         if element.first("mimic") is not None:
-            self.found.warn("mimic joints, taken as independent joints", name)
+            driven = False  # it follows another one, which has the motor
+            joint = replace(joint, actuated=False)
         extra = extras.get(name)
         if extra is not None:
             joint = replace(
@@ -326,6 +346,10 @@ class _Reader:
             if joint.nq == 1 and not joint.lower <= position[0] <= joint.upper:
                 self.found.warn("nominal positions outside of the limits of their joint", joint.name)
         return ConfigurationSpace(model).configuration(q, "nominal configuration")
+
+
+def _name(element: Element) -> str:
+    return element.attributes["name"]
 
 
 def _axis(element: Element, kind: str) -> Array:

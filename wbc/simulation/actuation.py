@@ -11,6 +11,8 @@ from wbc.arrays import Array, IntArray
 from wbc.errors import WbcError
 from wbc.model.model import Model
 from wbc.model.mujoco_actuators import Drive, drives, mujoco
+from wbc.model.mujoco_transmissions import other_drives
+from wbc.simulation.transmissions import Others
 
 
 class Actuation:
@@ -28,6 +30,7 @@ class Actuation:
     """
 
     def __init__(self, m: Any, model: Model, ignore: Collection[str] = ()) -> None:  # noqa: ANN401  mujoco has no types
+        others = other_drives(m, _driven(m, model), ignore)
         on_velocity: dict[int, list[Drive]] = {}
         for drive in drives(m, ignore):
             on_velocity.setdefault(int(m.jnt_dofadr[drive.joint]), []).append(drive)
@@ -48,6 +51,9 @@ class Actuation:
         for several in [*(several for _, several in axes), *(ball.drives for ball in self._balls)]:
             for drive in several:
                 _make_motor(m, drive)
+        self._others = Others(others, self._size)
+        for drive in others:
+            _make_motor(m, drive)
         of_balls = {n for ball in self._balls for n in range(ball.torques.start, ball.torques.stop)}
         self._axes = _Axes(m, [n for n in range(self._size) if n not in of_balls], axes)
 
@@ -65,7 +71,14 @@ class Actuation:
         self._axes.control(d, delivered)
         for ball in self._balls:
             ball.control(d, delivered)
+        self._others.control(d, delivered)
         return delivered
+
+
+def _driven(m: Any, model: Model) -> set[int]:  # noqa: ANN401
+    """The joints that have motors, by MuJoCo's number."""
+    velocities = {model.v_index[joint.name] for joint in model.joints.values() if joint.actuated}
+    return {number for number in range(m.njnt) if int(m.jnt_dofadr[number]) in velocities}
 
 
 def _make_motor(m: Any, drive: Drive) -> None:  # noqa: ANN401

@@ -7,6 +7,9 @@ A step solves one problem in the impulses p = ∫ f dt of all points that touch 
 - hard ground: inelastic, v_n⁺ ≥ −gap/dt and Coulomb's law; ETH (3.66)–(3.70) is its frictionless core;
 - soft ground: springs and dampers (`springs`), at the step's end and so stable. The Runge–Kutta integrator takes the
   forces as they are, and is not.
+
+Closed loops are exact constraints beside it, J_l v⁺ = −φ / T with a gap φ that integration has left, T = `CLOSING`; the
+Runge–Kutta integrator asks for J_l v̇ = −J̇_l v − 2 φ̇ / T − φ / T² (Baumgarte).
 """
 
 from __future__ import annotations
@@ -26,6 +29,7 @@ from wbc.errors import WbcError, number, show, unknown_name
 from wbc.model.model import Model
 from wbc.model.parts import constant
 from wbc.model.space import ConfigurationSpace
+from wbc.simulation.closed_loops import ClosedLoops
 from wbc.simulation.contact_impulse import Impulses, solve_coulomb
 from wbc.simulation.ground import Ground, Touching, contact_points, felt
 from wbc.simulation.plant import Plant
@@ -36,6 +40,10 @@ MARGIN = 1e-3
 
 RECOVERY = (0.1, 0.1)
 """What is undone in a step of a penetration that should not be there, as a share of it, and at most, m/s or rad/s."""
+
+
+CLOSING = 0.01
+"""Time constant with which a gap that integration has left in a closed loop is closed, s; no less than two steps."""
 
 
 class Simulator(Plant):
@@ -132,9 +140,9 @@ class Simulator(Plant):
         self._angular = np.flatnonzero(position < 0).reshape(-1, 3)
 
     def reset(self, q: ArrayLike | None = None, v: ArrayLike | None = None) -> None:
-        """See `Plant`."""
-        self._q = self._space.configuration(self.model.nominal if q is None else q)
-        self._v = np.zeros(self.model.nv) if v is None else self._space.velocity(v)
+        """See `Plant`; closed loops are closed in q, and stay so by v."""
+        self._q = self._robot.close_loops(self.model.nominal if q is None else q)
+        self._v = np.zeros(self.model.nv) if v is None else self._robot.project_velocity(self._q, v)
         self._steps = 0
         self._torque = np.zeros(self.model.na)
         self._pushes: dict[str, Array] = {}
@@ -205,7 +213,7 @@ class Simulator(Plant):
     def apply(self, torque: ArrayLike) -> None:
         """See `Plant`; an actuator gives no more than its effort limit."""
         given = constant(torque, (self.model.na,), "torque")
-        self._torque = np.clip(given, -self.model.limits.effort, self.model.limits.effort)
+        self._torque = np.clip(given, self.model.limits.least, self.model.limits.effort)
 
     @property
     def torque(self) -> Array:
@@ -229,8 +237,7 @@ class Simulator(Plant):
 
     def _force(self) -> Array:
         """Sᵀ τ + external − h in the robot's present state, shape (nv,)."""
-        force = -self._robot.bias
-        force[self.model.actuated] += self._torque
+        force = self._robot.actuator_force(self._torque) - self._robot.bias
         for frame, wrench in self._pushes.items():
             if wrench.any():
                 force += self._robot.generalized_force(frame, wrench)
@@ -246,9 +253,13 @@ class Simulator(Plant):
         M.flat[:: len(v) + 1] += dt * (self._viscous + self._rubbing * secant)
         L = self._factor(M)
         free = v + dt * lapack.dpotrs(L, self._force(), lower=1)[0]
+        loops = self._loops_in(L)
+        if loops is not None:
+            gap, J, _ = robot.loop_motion
+            free = loops.changed(free, -gap / self._closing - J @ free)
         self._forces, self.impulses = np.zeros_like(self._forces), None
         if self.points or len(self._limited_v):
-            free = self._contact_step(L, free)
+            free = self._contact_step(L, free, loops)
         return robot.integrate(self._q, free, dt) if np.isfinite(free).all() else self._q, free
 
     def _factor(self, M: Array) -> Array:
@@ -258,7 +269,15 @@ class Simulator(Plant):
             raise WbcError(f"the mass matrix of {self.model.name!r} is singular: some part moves without mass")
         return np.asarray(L)
 
-    def _contact_step(self, L: Array, free: Array) -> Array:
+    @property
+    def _closing(self) -> float:
+        return max(CLOSING, 2.0 * self.timestep)
+
+    def _loops_in(self, L: Array) -> ClosedLoops | None:
+        """The robot's loops in its present state; None where it has none."""
+        return ClosedLoops(self._robot.loop_motion.J, L) if self.model.loops else None
+
+    def _contact_step(self, L: Array, free: Array, loops: ClosedLoops | None) -> Array:
         """The velocity at the end of a step, from that without contacts; L Lᵀ = M."""
         dt, nv, soft = self.timestep, len(free), self._springs
         gaps, axes, J = self._ground.touch(self._robot)
@@ -281,6 +300,8 @@ class Simulator(Plant):
         blocks[np.arange(len(touching), count), 0, stops] = sides
         b[len(touching) :, 0] = sides * free[stops] + _approach(room, dt)
         Y = lapack.dtrtrs(L, blocks.reshape(-1, nv).T, lower=1)[0]  # G = J M⁻¹ Jᵀ = Yᵀ Y
+        if loops is not None:
+            Y = loops.beside(Y)
         G = Y.T @ Y
         if soft is not None:
             G.flat[: borne * (len(G) + 1) : len(G) + 1] += soft.softness(dt)
@@ -316,7 +337,12 @@ class Simulator(Plant):
                 return self._q, np.full_like(v, np.nan)
             robot.update(robot.integrate(self._q, u), v)
             _, _, slip, force = self._pushed(v, stretch)
-            pull = lapack.dpotrs(self._factor(robot.mass_matrix), self._force() + force, lower=1)[0]
+            L = self._factor(robot.mass_matrix)
+            pull = lapack.dpotrs(L, self._force() + force, lower=1)[0]
+            loops = self._loops_in(L)
+            if loops is not None:
+                (gap, J, bias), T = robot.loop_motion, self._closing
+                pull = loops.changed(pull, -bias - 2.0 * (J @ v) / T - gap / T**2 - J @ pull)
             stages.append((self._rate(u, v), pull, slip))
         u, v, self._stretch = (
             x + dt / 6 * (k1 + 2 * k2 + 2 * k3 + k4) for x, k1, k2, k3, k4 in zip(start, *stages, strict=True)

@@ -12,8 +12,9 @@ import numpy as np
 
 from wbc.arrays import Array, ArrayLike
 from wbc.dynamics.base import Dynamics
-from wbc.dynamics.load import ignorable
+from wbc.dynamics.load import ignorable, with_closed_loops
 from wbc.errors import WbcError, WbcWarning, number, show, unknown_name
+from wbc.geometry import pose as poses
 from wbc.geometry import quaternion
 from wbc.model.model import Model
 from wbc.model.parts import constant
@@ -29,10 +30,13 @@ except ImportError as error:
     raise WbcError(f"this simulator needs MuJoCo: pip install 'wbc[mujoco]' ({error})") from None
 
 from wbc.dynamics.mujoco import robot_spec
-from wbc.model.mujoco import body_names, from_mujoco, read_mjcf
+from wbc.dynamics.reading import Options, read_model
+from wbc.model.mujoco import body_names
 from wbc.simulation.actuation import Actuation
+from wbc.simulation.equalities import add_equalities
 from wbc.simulation.mujoco_wheels import add_wheels
 from wbc.simulation.scenery import furnish
+from wbc.simulation.transmissions import add_actuators
 
 STIFFNESS = (5e-3, 1.0)
 """Time constant, s, and damping ratio of a contact with our floor (MuJoCo's `solref`).
@@ -46,10 +50,10 @@ and makes a time constant that is shorter than that as long.
 class MujocoSimulator(Plant):
     """A robot in MuJoCo.
 
-    A robot of `wbc.load` is put on a floor, with the collision shapes of its file, a motor on each actuated joint, and
-    the joints' damping and friction. A MuJoCo model is copied and taken as it is, but for its servos: motors that give
-    what is commanded stand in their place. Forces are measured on the model's feet, and, as an MJCF file does not say
-    what a foot is, wherever `measure` is told: `wbc.run` tells it the contacts of the stack.
+    A robot of an MJCF file or an `MjModel` is simulated in a copy of that model, as it is, but for its servos: motors
+    that give what is commanded stand in their place. Any other robot is put on a floor, with the collision shapes of
+    its file, a motor on each actuated joint, and the joints' damping and friction. Forces are measured on the model's
+    feet, and wherever `measure` is told: `wbc.run` tells it the contacts of the stack.
 
     Args:
         robot: a robot of `wbc.load`, a `wbc.Model`, a `mujoco.MjModel`, or the path of an MJCF file.
@@ -75,23 +79,29 @@ class MujocoSimulator(Plant):
         if isinstance(robot, Dynamics):
             own = {name: robot._find(name) for name in robot.frames if name not in robot.model.frame_names}
             added, robot = {name: (place.node, place.pose) for name, place in own.items()}, robot.model
-        if isinstance(robot, str | Path):
-            robot = read_mjcf(Path(robot))
-        if isinstance(robot, Model):
-            self.model = robot
+        if isinstance(robot, str | Path | mujoco.MjModel):
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", WbcWarning)  # what rigid bodies leave out is in the plant all the same
+                robot = with_closed_loops(read_model(robot, Options(ignore=ignored)))
+        elif isinstance(robot, Model):
+            ignored = ("filters", "actuators")  # what can't be asked for a torque was refused, or ignored, by `load`
+        if not isinstance(robot, Model):
+            raise WbcError(f"can't simulate {show(robot)}: give a robot of wbc.load, a mujoco.MjModel or an MJCF path")
+        self.model = robot
+        if robot.simulated is None:
             tree = Tree(robot)
             self.mj_model = _on_a_floor(tree, number(friction, "friction", high=1e9))
             places = {name: tree.place(name) for name in robot.frame_names} | added
-        elif isinstance(robot, mujoco.MjModel):
-            self.mj_model = copy.copy(robot)
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", WbcWarning)  # what rigid bodies leave out is in the plant all the same
-                self.model = from_mujoco(robot, ignored)
-            places = {name: (number, np.eye(4)) for number, name in enumerate(body_names(robot))}
-            frames = self.model.frames.values()
-            places |= {frame.name: (places[frame.body][0], frame.pose) for frame in frames}
         else:
-            raise WbcError(f"can't simulate {show(robot)}: give a robot of wbc.load, a mujoco.MjModel or an MJCF path")
+            self.mj_model = copy.copy(robot.simulated)
+            bodies = {name: number for number, name in enumerate(body_names(self.mj_model))}
+            places = {name: (number, np.eye(4)) for name, number in bodies.items()}
+            places |= {frame.name: (bodies[frame.body], frame.pose) for frame in robot.frames.values()}
+            if added:
+                of_node = {node: (name, pose) for name, (node, pose) in reversed(Tree(robot).places.items())}
+                for name, (node, pose) in added.items():
+                    body, offset = of_node[node]
+                    places[name] = bodies[body], poses.inverse(offset) @ pose
         if timestep is not None:
             self.mj_model.opt.timestep = number(timestep, "timestep, s,", high=1.0, above=True)
         self.timestep = float(self.mj_model.opt.timestep)
@@ -230,6 +240,7 @@ def _on_a_floor(tree: Tree, friction: float) -> Any:  # noqa: ANN401
         floor.friction = [friction, 0.005, 0.0001]
         floor.contype, floor.conaffinity, floor.solref = 1, 2, STIFFNESS
     furnish(spec)
+    add_equalities(spec, tree, bodies)
     kinds = {
         "box": mujoco.mjtGeom.mjGEOM_BOX,
         "sphere": mujoco.mjtGeom.mjGEOM_SPHERE,
@@ -269,6 +280,7 @@ def _on_a_floor(tree: Tree, friction: float) -> Any:  # noqa: ANN401
                 motor.gear[:3] = np.eye(3)[offset if joint.kind == "spherical" else 0]
                 if np.isfinite(joint.effort):
                     motor.ctrllimited, motor.ctrlrange = True, [-joint.effort, joint.effort]
+    add_actuators(spec, tree, bodies)
     return spec.compile()
 
 

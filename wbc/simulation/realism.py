@@ -228,18 +228,4 @@ def with_mass_error(model: Model, factor: float, bodies: Iterable[str] | None = 
         for body in model.bodies.values()
         if body.name != WORLD
     ]
-    return Model(
-        model.name,
-        scaled,
-        model.joints.values(),
-        model.frames.values(),
-        gravity=tuple(model.gravity),
-        nominal=model.nominal,
-        feet=model.feet,
-        soles=model.soles,
-        wheels=model.wheels,
-        hands=model.hands,
-        shapes=model.shapes,
-        warnings=model.warnings,
-        left_out=model.left_out,
-    )
+    return model.replace(bodies=scaled, simulated=None)

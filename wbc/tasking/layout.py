@@ -24,7 +24,7 @@ class ContactKinematics(NamedTuple):
             that are all on the ground their poses, shape (n, 4, 4); None where some touch another body.
         J: the Jacobian of what they hold still, shape (rows, nv).
         bias: J̇v, shape (rows,).
-        J_force: with generalized force J_forceᵀ f, shape (nf, nv).
+        J_force: with generalized force J_forceᵀ f, shape (nf, nv): those of contacts, then those that hold loops.
     """
 
     places: Array | None
@@ -43,7 +43,8 @@ class Layout:
 
     Attributes:
         nv: entries of v̇.
-        nf: entries of f.
+        nf: entries of f: forces of contacts, then those that hold the robot's closed loops.
+        nc: entries of f that are forces of contacts.
         na: entries of τ.
         n: entries of x.
         blocks: where each block of rows stands in x, by its name.
@@ -59,7 +60,11 @@ class Layout:
             contact.fit(robot)
             self._slices[contact.name] = slice(start, start + contact.size)
             start += contact.size
-        self.nf = 0 if kinematic else start
+        loops = {} if kinematic else robot.loop_rows
+        self.nc = 0 if kinematic else start
+        self._loops = {name: slice(start + rows.start, start + rows.stop) for name, rows in loops.items()}
+        self._loop_names = robot.loop_names if loops else []
+        self.nf = self.nc + len(self._loop_names)
         self.n = self.nv if kinematic else self.nv + self.nf + self.na
         a, f = self.nv, self.nv + self.nf
         self.blocks = (
@@ -80,6 +85,17 @@ class Layout:
     def force_of(self, contact: str) -> slice | None:
         """Where the force of a contact stands in f; None while it is open."""
         return self._slices.get(contact)
+
+    def loop_force_of(self, loop: str) -> slice:
+        """Where the forces that hold a closed loop stand in f."""
+        if loop not in self._loops:
+            raise unknown_name("loop", loop, self._loops)
+        return self._loops[loop]
+
+    @property
+    def loop_names(self) -> list[str]:
+        """What each force that holds a loop is, shape (nf - nc,)."""
+        return list(self._loop_names)
 
     def contact(self, name: str) -> Contact:
         """The closed contact of that name."""
@@ -114,6 +130,8 @@ class Layout:
                 J = np.concatenate([part for part, _ in parts])
                 bias = np.concatenate([part for _, part in parts])
             J_force = J if self._same else self._spread(robot, J)
+        if self._loops:
+            J_force = np.concatenate([J_force, robot.loop_motion.J])
         for shared in (J, bias, J_force):
             shared.setflags(write=False)
         return ContactKinematics(places, J, bias, J_force)

@@ -118,7 +118,7 @@ class Tick:
 
     @property
     def nf(self) -> int:
-        """Entries of f."""
+        """Entries of f: forces of contacts, then those that hold closed loops."""
         return self.layout.nf
 
     @property
@@ -155,12 +155,16 @@ class Tick:
         """Where the force of a contact stands in f; None while it is open."""
         return self.layout.force_of(contact)
 
+    def loop_force_of(self, loop: str) -> slice:
+        """Where the forces that hold a closed loop of the robot stand in f."""
+        return self.layout.loop_force_of(loop)
+
     def contact(self, name: str) -> Contact:
         """The closed contact of that name."""
         return self.layout.contact(name)
 
     def contact_jacobian(self, robot: Dynamics) -> Array:
-        """J with generalized force Jᵀ f of all closed contacts, shape (nf, nv)."""
+        """J with generalized force Jᵀ f of all closed contacts and of the robot's closed loops, shape (nf, nv)."""
         return self.layout.kinematics(robot).J_force
 
     def contact_motion(self, robot: Dynamics) -> tuple[Array, Array]:

@@ -1,0 +1,246 @@
+"""Stacks that are ready to use, by the kind of robot. They are meant to be read, and copied where yours has to differ.
+
+Gains come from how fast a robot falls: a pendulum of height h falls with the rate √(g/h). What balances it is a few
+times faster, and always slow enough for the control period.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+import numpy as np
+
+import tasks
+from wbc.arrays import Array
+from wbc.contacts import Contact, PointContact, SurfaceContact
+from wbc.control.stack import Stack
+from wbc.dynamics import Dynamics
+from wbc.errors import WbcError, number, show
+from wbc.tasking.gains import Gains
+from wbc.tasking.task import Task
+
+PERIODS = 20.0
+"""Control periods that the fastest gain leaves for one swing of an error."""
+
+
+def standing(robot: Dynamics, friction: float = 0.6, period: float = 1e-3) -> Stack:
+    """A stack with which a robot stands, or holds its arm: that of `quadruped`, `humanoid` or `arm`.
+
+    The task that moves it is called "base", "center of mass", or as the hand.
+
+    Args:
+        robot: of `wbc.load`.
+        friction: of its feet with the ground.
+        period: of the control, s.
+    """
+    if not isinstance(robot, Dynamics):
+        raise WbcError(f"a stack needs a robot of wbc.load, not {show(robot)}")
+    model = robot.model
+    if not model.floating:
+        return arm(robot, period=period) if model.hands else holding(robot, period)
+    if not model.feet:
+        raise _footless(robot)
+    return quadruped(robot, friction, period) if _legs(robot) > 2 else humanoid(robot, friction, period)
+
+
+def reaching(robot: Dynamics, hand: str | None = None, friction: float = 0.6, period: float = 1e-3) -> Stack:
+    """A stack with which a robot reaches with a hand: an arm as it is, a robot with legs while it stands.
+
+    The task is called as the hand; its target is a point or, for an arm of six joints or more, a pose.
+
+    Args:
+        robot: of `wbc.load`.
+        hand: frame; None: the first of the model's hands.
+        friction: of its feet with the ground.
+        period: of the control, s.
+    """
+    hand = _hand(robot, hand)
+    if not robot.model.floating:
+        return arm(robot, hand, period)
+    if not robot.model.feet:
+        raise _footless(robot)
+    kind = quadruped if _legs(robot) > 2 else humanoid
+    return kind(robot, friction, period, hand)
+
+
+def quadruped(robot: Dynamics, friction: float = 0.6, period: float = 1e-3, hand: str | None = None) -> Stack:
+    """A robot on four legs, or six: its base holds its place, whatever pushes it.
+
+    The task "base" takes a pose to go to; "posture" decides what that leaves open.
+
+    Args:
+        robot: with feet.
+        friction: of its feet with the ground.
+        period: of the control, s.
+        hand: frame that reaches below the base; None: none does.
+    """
+    base = tasks.EndEffectorAcceleration(robot.model.root, gains=Gains(_frequency(robot, 3.0, period)), name="base")
+    levels = tasks.EquationOfMotion() / (tasks.TorqueLimits() + tasks.FrictionCones()) / tasks.ContactMotion() / base
+    if hand is not None:
+        levels = levels / _reach(robot, hand, period)
+    posture = tasks.JointAcceleration(_posture(robot), gains=Gains(_frequency(robot, 1.5, period)))
+    return Stack(levels / posture / tasks.TorqueMinimization(), contacts=feet(robot, friction))
+
+
+def humanoid(robot: Dynamics, friction: float = 0.6, period: float = 1e-3, hand: str | None = None) -> Stack:
+    """A robot on two legs: its centre of mass holds its place over the feet, its trunk stays upright, its arms quiet.
+
+    Quiet arms stand above balance: else, where the feet can't do what balance asks, arms and trunk become reaction
+    wheels and flail. Rates of torque are limited: a push brings soles to the edge of what they can do, where the best
+    torques jump. A leg with fewer than six joints, such as one whose ankle does not roll, can't hold its foot in all
+    six axes: the roll is left to the ground.
+
+    Args:
+        robot: with feet.
+        friction: of its feet with the ground.
+        period: of the control, s.
+        hand: frame that reaches below balance, with an arm that is not quiet; None: none does.
+    """
+    weight, height = 9.81 * robot.mass, _height(robot)
+    limits = tasks.TorqueLimits(rate=20.0 * weight * height) + tasks.FrictionCones()
+    contact = tasks.ContactMotion(Gains(kp=10.0, kd=20.0), axes=_held_axes(robot))
+    com = tasks.CenterOfMass(gains=Gains(_frequency(robot, 2.0, period)))
+    trunk = tasks.EndEffectorAcceleration(
+        robot.model.root, gains=Gains(_frequency(robot, 3.0, period)), axes="orientation", name="trunk"
+    )
+    posture = tasks.JointAcceleration(_posture(robot), gains=Gains(_frequency(robot, 1.5, period)))
+
+    levels = tasks.EquationOfMotion() / limits / contact
+    quiet = _quiet_joints(robot, hand)
+    if quiet:
+        gains = Gains(_frequency(robot, 2.0, period))
+        levels = levels / tasks.JointAcceleration(_posture(robot, quiet), quiet, gains, name="arms")
+    levels = levels / (com + trunk)
+    if hand is not None:
+        levels = levels / _reach(robot, hand, period)
+    return Stack(levels / posture / tasks.TorqueMinimization(), contacts=feet(robot, friction))
+
+
+def arm(robot: Dynamics, hand: str | None = None, period: float = 1e-3) -> Stack:
+    """An arm on a fixed base: its hand goes to a pose, or to a point where it has fewer than six joints.
+
+    Args:
+        robot: with a fixed base.
+        hand: frame; None: the first of the model's hands.
+        period: of the control, s.
+    """
+    hand, fast = _hand(robot, hand), min(3.0, 1.0 / (PERIODS * period))
+    axes = "pose" if _joints_to(robot, hand) >= 6 else "position"
+    levels = tasks.EquationOfMotion() / tasks.TorqueLimits()
+    limits = robot.limits
+    if np.isfinite([limits.lower, limits.upper, limits.velocity]).any():
+        levels = levels / tasks.JointLimits()
+    reach = tasks.EndEffectorAcceleration(hand, gains=Gains(fast), axes=axes)
+    posture = tasks.JointAcceleration(_posture(robot), gains=Gains(fast / 2))
+    return Stack(levels / reach / posture / tasks.TorqueMinimization())
+
+
+def holding(robot: Dynamics, period: float = 1e-3) -> Stack:
+    """A robot on a fixed base that holds its posture.
+
+    Args:
+        robot: with a fixed base.
+        period: of the control, s.
+    """
+    fast = min(3.0, 1.0 / (PERIODS * period))
+    return Stack(
+        tasks.EquationOfMotion()
+        / tasks.TorqueLimits()
+        / tasks.JointAcceleration(_posture(robot), gains=Gains(fast))
+        / tasks.TorqueMinimization()
+    )
+
+
+def feet(robot: Dynamics, friction: float = 0.6) -> list[Contact]:
+    """The contacts of a robot's feet: soles where its model has them, else points.
+
+    Args:
+        robot: of `wbc.load`.
+        friction: with the ground.
+    """
+    soles = robot.model.soles
+    return [
+        SurfaceContact(foot, friction) if foot in soles else PointContact(foot, friction) for foot in robot.model.feet
+    ]
+
+
+# --- what the stacks above are made from ------------------------------------------------------------------------------
+
+
+def _footless(robot: Dynamics) -> WbcError:
+    return WbcError(f"{robot.model.name!r} has no feet to stand on: name them, wbc.load(..., feet=[...])")
+
+
+def _reach(robot: Dynamics, hand: str, period: float) -> Task:
+    return tasks.EndEffectorAcceleration(hand, gains=Gains(_frequency(robot, 2.0, period)), axes="position")
+
+
+def _height(robot: Dynamics) -> float:
+    """Of the centre of mass over the feet in the nominal posture, m."""
+    posed = robot.copy()
+    posed.update(robot.model.nominal)
+    return float(max(posed.com[2] - min(posed.pose(foot)[2, 3] for foot in robot.model.feet), 0.05))
+
+
+def _frequency(robot: Dynamics, faster: float, period: float) -> float:
+    """So many times the rate of falling, in Hz, as far as the control period allows."""
+    falling = math.sqrt(9.81 / _height(robot)) / (2 * math.pi)
+    return min(faster * falling, 1.0 / (PERIODS * number(period, "period, s,", above=True)))
+
+
+def _posture(robot: Dynamics, names: Iterable[str] | None = None) -> Array:
+    """The nominal positions of joints: of those with motors, or of those that are named."""
+    model = robot.model
+    if names is None:
+        names = [joint.name for joint in model.joints.values() if joint.actuated and joint.nv == 1]
+    return np.array([model.nominal[model.q_index[name]] for name in names])
+
+
+def _way(robot: Dynamics, frame: str) -> list[str]:
+    """The joints that move a frame, from it to the root."""
+    model, found = robot.model, []
+    body = model.frames[frame].body if frame in model.frames else frame
+    carrying = {joint.child: joint for joint in model.joints.values()}
+    while body in carrying:
+        found.append(carrying[body].name)
+        body = carrying[body].parent
+    return found
+
+
+def _legs(robot: Dynamics) -> int:
+    """Legs: feet at the same end of a limb count once."""
+    return len({tuple(_way(robot, foot)) for foot in robot.model.feet})
+
+
+def _joints_to(robot: Dynamics, frame: str) -> int:
+    """The joints with motors that move a frame."""
+    return sum(robot.model.joints[name].actuated for name in _way(robot, frame))
+
+
+def _held_axes(robot: Dynamics) -> dict[str, tuple[str, ...]]:
+    """The axes in which each sole is held: all but the roll, where its leg has fewer than six joints."""
+    held = ("x", "y", "z", "rx", "ry", "rz")
+    shared = set.intersection(*(set(_way(robot, foot)) for foot in robot.model.feet))
+    found = {}
+    for foot in robot.model.soles:
+        joints = [name for name in _way(robot, foot) if name not in shared and robot.model.joints[name].nv]
+        found[foot] = held if len(joints) >= 6 else tuple(axis for axis in held if axis != "rx")
+    return found
+
+
+def _quiet_joints(robot: Dynamics, hand: str | None) -> list[str]:
+    """The joints with motors that move no foot, and not the hand that reaches."""
+    busy = {name for foot in robot.model.feet for name in _way(robot, foot)}
+    if hand is not None:
+        busy |= set(_way(robot, hand))
+    joints = robot.model.joints.values()
+    return [joint.name for joint in joints if joint.actuated and joint.nv == 1 and joint.name not in busy]
+
+
+def _hand(robot: Dynamics, hand: str | None) -> str:
+    if hand is not None:
+        return hand
+    if not robot.model.hands:
+        raise WbcError(f"{robot.model.name!r} has no hand: name a frame, hand=..., or wbc.load(..., hands=[...])")
+    return robot.model.hands[0]

@@ -1,0 +1,162 @@
+"""Feet, soles, hands, wheels, a base and a posture are found where the file does not tell them."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+
+import wbc
+from tests.foreign import biped, dog
+from wbc.model import packaged_path
+
+
+@pytest.fixture
+def saved(tmp_path):
+    def save(text: str, name: str):
+        path = tmp_path / name
+        path.write_text(text)
+        return path
+
+    return save
+
+
+def quiet(what, **options) -> wbc.Dynamics:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", wbc.WbcWarning)
+        return wbc.load(what, "numpy", **options)
+
+
+def test_a_urdf_that_stands_on_legs_floats_and_says_so(saved) -> None:
+    path = saved(biped(), "walker.urdf")
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", wbc.WbcWarning)
+        robot = wbc.load(path, "numpy")
+    assert any("it stands on legs, so its base floats" in str(warning.message) for warning in caught)
+    assert any("its base floats" in message for message in robot.model.warnings)
+    assert robot.model.floating and robot.nv == 6 + 12 + 8
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert not wbc.load(path, "numpy", floating=False).model.floating
+
+
+def test_soles_are_the_bottoms_of_boxes(saved) -> None:
+    model = quiet(saved(biped(), "walker.urdf")).model
+    assert model.feet == ("left_ankle_roll_link_sole", "right_ankle_roll_link_sole")
+    for foot in model.feet:
+        corners = model.soles[foot]
+        assert sorted(map(tuple, np.abs(corners).round(6).tolist())) == [(0.11, 0.05)] * 4
+        np.testing.assert_allclose(model.frames[foot].pose[:3, 3], [0.04, 0.0, -0.06], atol=1e-9)
+    assert model.hands == ("left_elbow_link", "right_elbow_link")
+    assert any("sole of 0.22 × 0.1 m" in note for note in model.notes)
+
+
+def test_straight_legs_are_bent_with_flat_feet_on_the_ground(saved) -> None:
+    path = saved(biped(), "walker.urdf")
+    with pytest.warns(wbc.WbcWarning, match="with straight legs; legs are bent"):
+        robot = wbc.load(path, "numpy", floating=True)
+    model = robot.model
+    robot.update(model.nominal)
+    feet = [robot.pose(foot) for foot in model.feet]
+    for foot in feet:
+        np.testing.assert_allclose(foot[:3, 2], [0, 0, 1], atol=2e-3)
+        assert abs(foot[2, 3]) < 2e-3
+    knees = [model.nominal[model.q_index[f"{side}_knee"]] for side in ("left", "right")]
+    assert knees[0] == pytest.approx(knees[1], abs=2e-3) and 0.5 < knees[0] < 1.2
+    assert abs(robot.com[0] - feet[0][0, 3]) < 0.02
+    smallest = np.linalg.svd(robot.jacobian(model.feet[0])[:3, 6:], compute_uv=False)[-1]
+    assert smallest > 0.05  # m: no direction is lost
+    again = quiet(path).model
+    np.testing.assert_array_equal(again.nominal, model.nominal)
+
+
+def test_feet_of_balls_are_points_below_them(saved) -> None:
+    with pytest.warns(wbc.WbcWarning, match="with straight legs"):
+        robot = wbc.load(saved(dog(), "dog.xml"), "numpy")
+    model = robot.model
+    assert model.feet == tuple(f"{leg}_shank_foot" for leg in ("FL", "FR", "HL", "HR")) and not model.soles
+    robot.update(model.nominal)
+    lowest = [
+        robot.pose(f"{leg}_shank")[:3, :3] @ [0, 0, -0.25] + robot.pose(f"{leg}_shank")[:3, 3] for leg in ("FL", "HR")
+    ]
+    for foot, centre in zip((model.feet[0], model.feet[3]), lowest, strict=True):
+        assert np.linalg.norm(robot.pose(foot)[:3, 3] - centre) == pytest.approx(0.02)
+    assert {round(float(robot.pose(foot)[2, 3]), 4) for foot in model.feet} == {0.0}
+
+
+def test_a_posture_that_can_be_stood_in_stays(saved) -> None:
+    legs = "0 0.7 -1.4 " * 4
+    key = f'<keyframe><key name="home" qpos="0 0 0.42 1 0 0 0 {legs}"/></keyframe>'
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = wbc.load(saved(dog(keyframe=key), "dog.xml"), "numpy").model
+    np.testing.assert_array_equal(model.nominal, [0, 0, 0.42, 1, 0, 0, 0, *map(float, legs.split())])
+
+
+def test_a_lying_capsule_is_two_points(saved) -> None:
+    foot = '<geom type="capsule" fromto="-0.06 0 -0.25 0.06 0 -0.25" size="0.02" mass="0.05"/>'
+    model = quiet(saved(dog(foot), "dog.xml")).model
+    assert model.feet[:2] == ("FL_shank_foot_front", "FL_shank_foot_back")
+    ends = [model.frames[foot].pose[:3, 3] for foot in model.feet[:2]]
+    np.testing.assert_allclose(ends, [[0.06, 0, -0.27], [-0.06, 0, -0.27]], atol=1e-9)
+
+
+def test_wheels_are_no_feet(saved) -> None:
+    wheel = '<body name="wheel{n}" pos="0 0 -0.25"><joint name="spin{n}" axis="0 1 0" limited="false"/>'
+    wheel += '<geom type="cylinder" size="0.05 0.02" zaxis="0 1 0" mass="0.3"/></body>'
+    text = dog("@")
+    for n in range(4):
+        text = text.replace("@", wheel.format(n=n), 1)
+    model = quiet(saved(text, "rover.xml")).model
+    assert model.notes == ("wheels: wheel0, wheel1, wheel2, wheel3",) and not model.feet
+
+
+def test_an_arm_stays_fixed_and_its_tool_is_its_hand() -> None:
+    text = packaged_path("arm").read_text()
+    start, end = text.index("<wbc"), text.index("</wbc>") + len("</wbc>")
+    from wbc.dynamics.reading import Options, _completed
+    from wbc.model import read_urdf
+
+    model = _completed(read_urdf((text[:start] + text[end:]).encode()), None, Options())
+    assert not model.floating and not model.feet and model.hands == ("tool",)
+
+
+def test_feet_can_be_named(saved) -> None:
+    path = saved(dog(), "dog.xml")
+    assert quiet(path, feet=["FL_shank", "HR_shank"]).model.feet == ("FL_shank_foot", "HR_shank_foot")
+    sole = [[0.1, 0.05], [-0.1, 0.05], [-0.1, -0.05], [0.1, -0.05]]
+    model = quiet(path, feet={"FL_shank": sole, "HR_shank": None}, hands="trunk").model
+    assert model.feet == ("FL_shank", "HR_shank") and model.hands == ("trunk",)
+    np.testing.assert_array_equal(model.soles["FL_shank"], sole)
+    with pytest.raises(wbc.WbcError, match="no frame 'FL_shnk'; did you mean 'FL_shank'"):
+        quiet(path, feet=["FL_shnk"])
+    with pytest.raises(wbc.WbcError, match="the sole of 'FL_shank' must be the corners"):
+        quiet(path, feet={"FL_shank": [[0.0, 1.0]]})
+    assert quiet(path, feet=[]).model.feet == ()
+
+
+def test_feet_of_meshes(saved, tmp_path) -> None:
+    corners = [(x, y, z) for x in (-0.07, 0.15) for y in (-0.05, 0.05) for z in (-0.06, -0.02)]
+    (tmp_path / "foot.obj").write_text("\n".join(f"v {x} {y} {z}" for x, y, z in corners))
+    box = '<origin xyz="0.04 0 -0.04"/><geometry><box size="0.22 0.1 0.04"/></geometry>'
+    text = biped().replace(f"<collision>{box}", '<collision><geometry><mesh filename="foot.obj"/></geometry>')
+    assert text.count("foot.obj") == 2
+    model = quiet(saved(text, "walker.urdf")).model
+    sole = model.soles["left_ankle_roll_link_sole"]
+    np.testing.assert_allclose(np.ptp(sole, axis=0), [0.22, 0.1], atol=1e-9)
+    assert any(shape.body == "left_ankle_roll_link" and shape.collides for shape in model.shapes)  # for simulators
+
+
+def test_a_posture_on_the_ground(saved) -> None:
+    key = '<keyframe><key name="low" qpos="1 2 0.3 1 0 0 0 ' + "0 0.7 -1.4 " * 4 + '"/></keyframe>'
+    path = saved(dog(keyframe=key), "dog.xml")
+    angles = {f"{leg}_{joint}": a for leg in ("FL", "FR", "HL", "HR") for joint, a in (("pitch", 0.5), ("knee", -1.0))}
+    model = quiet(path, nominal=angles).model
+    assert model.nominal[model.q_index["HR_knee"]] == -1.0 and model.nominal[2] == 0.3
+    np.testing.assert_array_equal(quiet(path, nominal="low").model.nominal[:3], [1, 2, 0.3])
+    np.testing.assert_array_equal(quiet(path, nominal=model.nominal).model.nominal, model.nominal)
+    with pytest.raises(wbc.WbcError, match="no keyframe 'lo'; did you mean 'low'"):
+        quiet(path, nominal="lo")
+    with pytest.raises(wbc.WbcError, match="nominal: no joint 'FL_kne'"):
+        quiet(path, nominal={"FL_kne": 0.1})

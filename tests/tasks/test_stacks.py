@@ -1,0 +1,149 @@
+"""The stacks that are ready to use: on our robots and on such as others write, in MuJoCo."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+
+import tasks
+import wbc
+from tasks import stacks
+from tests.foreign import biped, dog
+from wbc.application.trial import try_robot
+from wbc.simulation import Push, make_plant
+
+
+def load(tmp_path, text: str, name: str) -> wbc.Dynamics:
+    path = tmp_path / name
+    path.write_text(text)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", wbc.WbcWarning)
+        return wbc.load(path)
+
+
+def pushed(robot: wbc.Dynamics, simulator: str = "mujoco", share: float = 0.2) -> wbc.Log:
+    """Stands for a second and a half, pushed to the side with a share of its weight for 0.2 s in between."""
+    controller = wbc.Controller(robot, stacks.standing(robot))
+    push = Push(robot.model.root, (0.0, share * 9.81 * robot.mass, 0.0), 0.3, 0.2)
+    return wbc.run(controller, make_plant(robot, simulator), 1.5, disturbances=push)
+
+
+@pytest.mark.parametrize("name", ["quadruped", "humanoid"])
+def test_our_robots_stand_and_are_pushed(name) -> None:
+    pytest.importorskip("mujoco")
+    log = pushed(wbc.load(name))
+    assert log.ended == "finished" and "failed" not in log.status and log.status[-1] == "optimal"
+    away = np.linalg.norm(log.q[:, :3] - log.q[0, :3], axis=1)
+    assert 1e-3 < away.max() < 0.06 and away[-1] < 0.02
+
+
+@pytest.mark.parametrize("simulator", ["mujoco", "builtin"])
+def test_a_foreign_biped_stands_as_it_is_loaded(tmp_path, simulator) -> None:
+    if simulator == "mujoco":
+        pytest.importorskip("mujoco")
+    robot = load(tmp_path, biped(), "walker.urdf")
+    log = pushed(robot, simulator)
+    assert log.ended == "finished"
+    assert np.linalg.norm(log.q[-1, :3] - log.q[0, :3]) < 0.03
+
+
+def test_legs_without_an_ankle_that_rolls_stand_too(tmp_path) -> None:
+    pytest.importorskip("mujoco")
+    robot = load(tmp_path, biped(ankle_roll=False), "walker.urdf")
+    stack = stacks.standing(robot)
+    held = stack["contact motion"]
+    assert held.rows(*_tick(robot, stack)).lower.shape == (10,)
+    log = pushed(robot)
+    assert log.ended == "finished"
+    arms = [robot.model.q_index[f"{side}_shoulder_pitch"] for side in ("left", "right")]
+    assert np.abs(log.q[:, arms] - log.q[0, arms]).max() < 0.1  # rad: they are no reaction wheels
+
+
+def _tick(robot: wbc.Dynamics, stack: wbc.Stack):
+    controller = wbc.Controller(robot, stack)
+    seen = []
+    task = stack["contact motion"]
+    rows = task.rows
+    task.rows = lambda *given: (seen.append(given), rows(*given))[1]
+    controller.step(robot.model.nominal, np.zeros(robot.nv))
+    task.rows = rows
+    return seen[-1]
+
+
+def test_a_foreign_quadruped_stands_and_trots(tmp_path) -> None:
+    pytest.importorskip("mujoco")
+    robot = load(tmp_path, dog(), "dog.xml")
+    log = pushed(robot)
+    assert log.ended == "finished" and np.linalg.norm(log.q[-1, :3] - log.q[0, :3]) < 0.02
+    trot = tasks.Trot(robot, (0.2, 0.0, 0.0))
+    first, *others = trot.swings
+    stack = wbc.Stack(
+        tasks.EquationOfMotion()
+        / (tasks.TorqueLimits() + tasks.FrictionCones())
+        / tasks.ContactMotion()
+        / sum(others, start=first)
+        / trot.base
+        / tasks.JointAcceleration()
+        / tasks.TorqueMinimization(),
+        contacts=stacks.feet(robot),
+    )
+    log = wbc.run(wbc.Controller(robot, stack), make_plant(robot), 2.0, targets=trot.update)
+    assert log.ended == "finished" and log.q[-1, 0] > 0.2
+
+
+def test_an_arm_reaches() -> None:
+    robot = wbc.load("arm")
+    stack = stacks.reaching(robot)
+    robot.update(robot.model.nominal)
+    goal = robot.pose("tool").copy()
+    goal[:3, 3] += [0.0, 0.1, 0.05]
+    stack["tool"].target = goal
+    log = wbc.run(wbc.Controller(robot, stack), make_plant(robot, "builtin"), 1.5)
+    robot.update(log.q[-1])
+    np.testing.assert_allclose(robot.pose("tool"), goal, atol=2e-3)
+
+
+def test_a_humanoid_reaches_while_it_stands() -> None:
+    robot = wbc.load("humanoid")
+    stack = stacks.reaching(robot, "right_hand")
+    robot.update(robot.model.nominal)
+    goal = robot.pose("right_hand")[:3, 3] + [0.1, 0.0, 0.1]
+    stack["right_hand"].target = goal
+    log = wbc.run(wbc.Controller(robot, stack), make_plant(robot, "builtin"), 2.0)
+    robot.update(log.q[-1])
+    assert log.ended == "finished"
+    assert np.linalg.norm(robot.pose("right_hand")[:3, 3] - goal) < 5e-3
+
+
+def test_gains_follow_the_height_and_the_period() -> None:
+    robot = wbc.load("quadruped")
+    usual, slow = (stacks.quadruped(robot, period=period)["base"].gains.kp for period in (1e-3, 0.1))
+    posed = robot.copy()
+    posed.update(robot.model.nominal)
+    height = posed.com[2] - min(posed.pose(foot)[2, 3] for foot in robot.model.feet)
+    assert usual == pytest.approx(9 * 9.81 / height)
+    assert slow == pytest.approx((2 * np.pi * 0.5) ** 2)
+
+
+def test_a_robot_without_feet_is_told_what_to_do() -> None:
+    model = wbc.load("quadruped").model.replace(feet=())
+    with pytest.raises(wbc.WbcError, match=r"has no feet to stand on: name them, wbc.load\(..., feet="):
+        stacks.standing(wbc.load(model))
+    with pytest.raises(wbc.WbcError, match="a stack needs a robot of wbc.load"):
+        stacks.standing("quadruped")
+    with pytest.raises(wbc.WbcError, match="has no hand: name a frame"):
+        stacks.reaching(wbc.load("quadruped"))
+
+
+def test_an_arm_without_limits_and_with_two_joints_on_its_base_has_a_stack(tmp_path) -> None:
+    pytest.importorskip("mujoco")
+    path = tmp_path / "stage.xml"
+    path.write_text(
+        """<mujoco><worldbody><body name="stage"><joint name="x" type="slide" axis="1 0 0"/>
+        <joint name="y" type="slide" axis="0 1 0"/><geom size="0.1" pos="0 0 0.2" mass="2"/></body></worldbody>
+        <actuator><motor joint="x"/><motor joint="y"/></actuator></mujoco>"""
+    )
+    assert "joint limits" not in [task.name for task in stacks.standing(wbc.load(path))]
+    assert try_robot(str(path), seconds=0.2).stood

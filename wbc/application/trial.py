@@ -1,0 +1,283 @@
+"""A robot is tried: it stands or holds its arm, goes round a small loop, and is pushed. What `wbc try` runs."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import wbc
+from tasks import stacks
+from wbc.application.scenes import default_simulator
+from wbc.arrays import Array
+from wbc.control.controller import Controller
+from wbc.dynamics.base import Dynamics
+from wbc.errors import WbcError, WbcWarning
+from wbc.simulation.log import Log
+from wbc.simulation.loop import Push
+from wbc.simulation.plant import Plant
+from wbc.simulation.scene import Scene, make_plant
+
+PERIOD = 1e-3
+"""Of the control, s."""
+
+LOOP, AROUND = 1.0, 2.0
+"""When the loop begins, and how long it takes, s."""
+
+PUSHED, PUSHING, SHARE = 3.5, 0.2, 0.2
+"""When the push begins, how long it lasts, s, and its force as a share of the weight."""
+
+END = 5.5
+"""Of the trial, s."""
+
+RADIUS = {"base": 0.06, "center of mass": 0.025, "hand": 0.06}
+"""Of the loop, as a share of the robot's height, or of the way from the base of an arm to its hand."""
+
+
+@dataclass
+class Trial:
+    """How a robot was tried.
+
+    Attributes:
+        robot: its name.
+        kind: "legs", "arm" or "joints".
+        found: what there is in the file, and what was chosen, by title.
+        moved: what was moved round the loop: a frame, or the center of mass; empty for joints.
+        radius: of the loop, m.
+        figures: numbers, by what they are; distances in m, times in s.
+        ended: how the run ended.
+        stood: whether it went on to the end.
+        followed: whether it came round the loop, and back after the push.
+        health: what the log says of its ticks.
+        log: of the run.
+        scene: that was run.
+    """
+
+    robot: str
+    kind: str
+    found: dict[str, str]
+    moved: str
+    radius: float
+    figures: dict[str, float] = field(default_factory=dict)
+    ended: str = ""
+    stood: bool = False
+    followed: bool = False
+    health: str = ""
+    log: Log | None = None
+    scene: Scene | None = None
+
+    def plain(self) -> dict[str, Any]:
+        """What a program wants to read: no arrays, no objects."""
+        names = ("robot", "kind", "found", "moved", "radius", "figures", "ended", "stood", "followed", "health")
+        return {name: getattr(self, name) for name in names}
+
+
+def try_robot(
+    file: str,
+    *,
+    simulator: str = "",
+    seconds: float = END,
+    record: Path | None = None,
+    **options: Any,  # noqa: ANN401  those of load
+) -> Trial:
+    """Tries a robot: what a file of any kind leads to is a trial, or one kind of error.
+
+    Args:
+        file: whatever `wbc.load` takes.
+        simulator: "mujoco" or "builtin"; empty: MuJoCo where it is installed.
+        seconds: of simulated time.
+        record: file to write the log to.
+        options: of `wbc.load`.
+
+    Raises:
+        WbcError: it can't be tried.
+    """
+    try:
+        return _try(file, simulator, seconds, record, options)
+    except WbcError:
+        raise
+    except Exception as error:  # nobody's file should end in a traceback
+        raise WbcError(f"{file}: it can't be tried: {type(error).__name__}: {error}") from error
+
+
+def _try(file: str, simulator: str, seconds: float, record: Path | None, options: dict[str, Any]) -> Trial:
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("ignore")
+        warnings.simplefilter("always", WbcWarning)
+        robot = wbc.load(file, **options)
+        found = describe(robot, [str(warning.message).removeprefix(f"{file}: ") for warning in caught])
+        if not robot.na:
+            raise WbcError(f"{file}: it has no actuators that drive a joint: there is nothing to control it with")
+        if robot.model.floating and not robot.model.feet:
+            rolls = robot.model.wheels or any(note.startswith("wheels") for note in robot.model.notes)
+            wheels = "it rolls on wheels" if rolls else "no part of it stands on the ground as a foot does"
+            raise WbcError(f"{file}: {wheels}: there is no stack for it yet; name its feet, if it has some (--feet)")
+        stack = stacks.standing(robot, period=PERIOD)
+        plant = _plant(robot, simulator or default_simulator())
+        controller = Controller(robot, stack, period=PERIOD)
+    trial = _plan(robot, controller, found)
+    scene = _scene(robot, controller, plant, trial, seconds)
+    log = scene.run(record=record)
+    _judge(trial, robot, log, scene)
+    return trial
+
+
+def describe(robot: Dynamics, unusual: list[str]) -> dict[str, str]:
+    """What there is in a robot's file, by title.
+
+    Args:
+        robot: of `wbc.load`.
+        unusual: warnings about its file.
+    """
+    model = robot.model
+    base = f"{model.root} floats" if model.floating else "fixed"
+    found = {"base": base, "mass": f"{model.mass:.4g} kg", "motors": f"{model.na} on {len(model.joint_names)} joints"}
+    if model.feet:
+        feet = [f"{foot} ({'sole' if foot in model.soles else 'point'})" for foot in model.feet]
+        found["feet"] = ", ".join(feet)
+    if model.wheels:
+        found["wheels"] = ", ".join(model.wheels)
+    for note in model.notes:
+        if note.startswith("wheels: "):
+            found["wheels"] = note.removeprefix("wheels: ")
+    if model.hands:
+        found["hands"] = ", ".join(model.hands)
+    if unusual:
+        found["unusual"] = "; ".join(unusual)
+    return found
+
+
+def _plant(robot: Dynamics, simulator: str) -> Plant:
+    m = robot.model.simulated
+    if m is None or simulator != "mujoco":
+        return make_plant(robot, simulator, timestep=PERIOD)
+    own = float(m.opt.timestep)
+    fits = own <= PERIOD and abs(round(PERIOD / own) * own - PERIOD) < 1e-12
+    return make_plant(robot, simulator, timestep=own if fits else PERIOD)
+
+
+def _plan(robot: Dynamics, controller: Controller, found: dict[str, str]) -> Trial:
+    """What is moved, and by how much."""
+    model, posed = robot.model, robot.copy()
+    posed.update(model.nominal)
+    kind, moved, radius = "joints", "", 0.0
+    if model.floating:
+        kind = "legs"
+        names = [task.name for task in controller.stack]
+        moved = "base" if "base" in names else "center of mass"
+        radius = RADIUS[moved] * float(posed.com[2] - min(posed.pose(foot)[2, 3] for foot in model.feet))
+    elif model.hands:
+        kind, moved = "arm", model.hands[0]
+        root = model.root if model.root in model.frame_names else "world"
+        reach = float(np.linalg.norm(posed.pose(moved)[:3, 3] - posed.pose(root)[:3, 3]))
+        radius = min(0.05, RADIUS["hand"] * reach)
+    return Trial(model.name, kind, found, moved, radius)
+
+
+def _scene(robot: Dynamics, controller: Controller, plant: Plant, trial: Trial, seconds: float) -> Scene:
+    model, posed = robot.model, robot.copy()
+    posed.update(model.nominal)
+    if trial.moved:
+        task: Any = controller.stack[trial.moved]
+        home = posed.com.copy() if trial.moved == "center of mass" else posed.pose(_frame(robot, trial)).copy()
+        if trial.kind == "arm" and "rx" not in task.axes:
+            home = home[:3, 3]
+        # two legs without a joint that rolls the foot can't sway to the side
+        side = np.eye(3)[0 if trial.moved == "center of mass" else 1]
+        task.target = Loop(home, trial.radius, side).target
+    weight = SHARE * 9.81 * model.mass
+    body = model.root if trial.kind != "arm" else _frame(robot, trial)
+    if trial.kind == "joints":
+        ends = [joint.child for joint in model.joints.values() if joint.nv]
+        body = next(name for name in reversed(ends) if name in model.frame_names)
+    push = Push(body, (0.0, weight, 0.0), PUSHED, PUSHING)
+    phases = [
+        (0.0, "stands" if trial.kind == "legs" else "holds"),
+        (LOOP, "goes round a loop"),
+        (LOOP + AROUND, "holds"),
+    ]
+    phases += [(PUSHED, f"is pushed, {weight:.3g} N"), (PUSHED + PUSHING, "recovers")]
+    return Scene(controller, plant, seconds, disturbances=[push], phases=phases)
+
+
+def _frame(robot: Dynamics, trial: Trial) -> str:
+    return robot.model.root if trial.moved == "base" else trial.moved
+
+
+class Loop:
+    """A circle to one side and down, from rest to rest.
+
+    Args:
+        home: where it begins: a point, shape (3,), or a pose, shape (4, 4).
+        radius: m.
+        side: where it goes first, unit, shape (3,).
+    """
+
+    def __init__(self, home: Array, radius: float, side: Array) -> None:
+        self.home, self.radius, self.side = home, radius, side
+
+    def target(self, t: float) -> tuple[Array, Array, Array]:
+        """Point or pose, velocity and acceleration at a time."""
+        s = min(max((t - LOOP) / AROUND, 0.0), 1.0)
+        angle = 2 * math.pi * s**3 * (10 - 15 * s + 6 * s * s)
+        rate = 2 * math.pi * 30 * s**2 * (1 - s) ** 2 / AROUND
+        change = 2 * math.pi * 60 * s * (1 - s) * (1 - 2 * s) / AROUND**2
+        up = np.array([0.0, 0.0, 1.0])
+        along = math.cos(angle) * self.side - math.sin(angle) * up
+        around = -math.sin(angle) * self.side - math.cos(angle) * up
+        away = self.radius * (math.sin(angle) * self.side + (math.cos(angle) - 1.0) * up)
+        velocity, acceleration = self.radius * rate * along, self.radius * (change * along + rate**2 * around)
+        if self.home.shape == (3,):
+            return self.home + away, velocity, acceleration
+        pose = self.home.copy()
+        pose[:3, 3] += away
+        return pose, np.append(velocity, np.zeros(3)), np.append(acceleration, np.zeros(3))
+
+
+def _judge(trial: Trial, robot: Dynamics, log: Log, scene: Scene) -> None:
+    """Puts down how it went."""
+    trial.log, trial.scene, trial.ended = log, scene, log.ended
+    trial.stood = log.ended == "finished"
+    trial.health = log.health()
+    trial.figures["tick, median"] = float(np.median(log.tick_time)) if len(log) else math.nan
+    trial.figures["ticks that were not optimal"] = float(sum(status != "optimal" for status in log.status))
+    if not len(log):
+        return
+    off, limit = _deviation(trial, robot, log, scene), _limit(trial)
+    parts = {
+        "off while it stands": (0.5, LOOP),
+        "off on the loop": (LOOP, LOOP + AROUND),
+        "off after the push": (PUSHED, log.time[-1] + 1.0),
+    }
+    for title, (start, end) in parts.items():
+        during = (log.time >= start) & (log.time < end)
+        if during.any():
+            trial.figures[title] = float(off[during].max())
+    trial.figures["off at the end"] = float(off[-1])
+    loop = trial.figures.get("off on the loop", 0.0)
+    trial.followed = trial.stood and loop < limit and trial.figures["off at the end"] < limit
+
+
+def _limit(trial: Trial) -> float:
+    """How far off it may be on the loop and at the end: half of the loop's radius, m; or 0.1 rad."""
+    return trial.radius / 2 if trial.moved else 0.1
+
+
+def _deviation(trial: Trial, robot: Dynamics, log: Log, scene: Scene) -> Array:
+    """How far what is moved was from where it should have been, m; or the worst joint, rad; shape (ticks,)."""
+    posed, off = robot.copy(), np.zeros(len(log))
+    if not trial.moved:
+        first = robot.nv if not robot.model.floating else 6
+        worst: Array = np.abs([robot.difference(robot.model.nominal, q)[-first:] for q in log.true_q]).max(axis=1)
+        return worst
+    target: Any = scene.controller.stack[trial.moved].target  # type: ignore[attr-defined]
+    for tick, (t, q) in enumerate(zip(log.time, log.true_q, strict=True)):
+        posed.update(q)
+        wanted = target(float(t))[0]
+        place = posed.com if trial.moved == "center of mass" else posed.pose(_frame(robot, trial))[:3, 3]
+        off[tick] = np.linalg.norm((wanted if wanted.shape == (3,) else wanted[:3, 3]) - place)
+    return off
