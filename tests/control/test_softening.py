@@ -29,7 +29,10 @@ class Levels(HierarchicalQP):
 
 
 def scene(name: str, solver: Solver | str, limits: float = 1.0, target: object = None) -> wbc.Controller:
-    """Legs that carry a base, or an arm that holds a tool; a posture, and least torque. Torques may jump: seen as such."""
+    """Legs that carry a base, or an arm that holds a tool; a posture, and least torque.
+
+    Torques may jump: how far they do is looked at, and states lie apart.
+    """
     robot = wbc.load(name, "pinocchio")
     bounds = tasks.TorqueLimits(scale=limits)
     posture = tasks.JointAcceleration(gains=wbc.Gains(1.5)) / tasks.TorqueMinimization()

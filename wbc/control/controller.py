@@ -178,7 +178,7 @@ class Controller(Independent, Periodic):
             outcome, parts = self._solve(laid, tick, equation, parts, began)
             solved = perf_counter()
             solution = Solution(robot, tick, parts, outcome, command(robot, tick, outcome), self.stack)
-            solution._past = self._ticker.watch(tick, parts, outcome.yielding, felt)
+            solution._past = self._ticker.watch(tick, parts, outcome.yielding, outcome.steadied, felt)
             self._ticker.note(solution)
             ended = perf_counter()
             solution.time = Times(known - began, built - known, solved - built, ended - began)

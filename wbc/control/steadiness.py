@@ -30,16 +30,17 @@ class TorqueRates(Task):
     """
 
     inequality = True
+    NAME = "torque rates"
 
     def __init__(self, most: Array) -> None:
-        super().__init__("torque rates")
+        super().__init__(self.NAME)
         self.most = most
 
     def rows(self, robot: Dynamics, tick: Tick) -> Rows:
         """See `Task`; a row an actuator."""
-        effort = robot.limits.effort
-        last = np.zeros(robot.na) if tick.last_torque is None else np.clip(tick.last_torque, -effort, effort)
-        lower, upper = np.maximum(last - self.most, -effort), np.minimum(last + self.most, effort)
+        least, most = robot.limits.least, robot.limits.effort
+        last = np.zeros(robot.na) if tick.last_torque is None else np.clip(tick.last_torque, least, most)
+        lower, upper = np.maximum(last - self.most, least), np.minimum(last + self.most, most)
         return Rows.between(lower, upper, torque=np.arange(robot.na))
 
     def row_names(self, robot: Dynamics, tick: Tick) -> list[str]:
@@ -134,7 +135,7 @@ class SteadySolving:
         above = [part for part in parts if part.entry.rank < rank]
         below = [self._below(part) for part in parts if part.entry.rank >= rank]
         asked = (*above, bound, *below)
-        return self._solving.solve(equation, asked, seconds), asked
+        return self._solving.solve(equation, asked, seconds)._replace(steadied=True), asked
 
     def forget(self) -> None:
         """Forgets what was remembered from tick to tick."""
