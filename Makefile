@@ -4,7 +4,7 @@ export OMP_NUM_THREADS := 1
 PYTHON ?= python3
 PY := .venv/bin/python
 
-.PHONY: test sanitize demo lint bench wild soak clean
+.PHONY: test sanitize demo lint bench robust wild soak clean
 
 test: .venv/ready
 	$(PY) -m pytest
@@ -29,6 +29,11 @@ bench: .venv/ready
 	$(PY) -m wbc bench
 	$(PY) benchmarks/inverse_kinematics.py
 	$(PY) -m benchmarks.readme
+
+# At which masses, delays, noise and pushes the demonstration stands: an hour or two. It goes on where it was stopped.
+RUNS ?= 1000
+robust: .venv/ready
+	$(PY) -m benchmarks.robust $(RUNS)
 
 # Every robot of a folder such as MuJoCo Menagerie's, tried: make wild ROBOTS=dir
 wild: .venv/ready

@@ -12,7 +12,7 @@ import numpy as np
 import wbc
 from benchmarks.ticks import Measured, Ticks, tell
 from wbc.application import bench, demo
-from wbc.application.scenes import default_simulator
+from wbc.scenes import default_simulator
 
 
 def run(backend: str) -> np.ndarray:

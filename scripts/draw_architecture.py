@@ -105,6 +105,9 @@ DOWN = (0, 1, 2, 4, 5, 7, 8, 11, 12, 13)
 
 LAYERS = {
     "wbc.application": "the command line, reports, pictures, videos, the viewer",
+    "wbc.gym": "scenes as environments of gymnasium",
+    "wbc.sweeps": "thousands of runs: cases, rows, executors, pictures, tuning",
+    "wbc.scenes": "the demonstration, the examples, and scenes out of files",
     "tasks": "what a user composes: small files, a family of tasks each, and the gait that steers some of them",
     "wbc.classical": "controllers of the lecture notes whose torques are a formula",
     "wbc.kinematics": "velocities, inverse kinematics, paths",

@@ -37,6 +37,8 @@ def test_each_has_a_number_and_a_place_in_the_documentation():
 
 @pytest.mark.parametrize("name", NAMES)
 def test_runs_and_draws(name, tmp_path, capsys):
+    if name == "16_learning":
+        pytest.importorskip("gymnasium")
     example(int(name[:2])).main(duration=SHORT, out=str(tmp_path))
     assert [path.name for path in tmp_path.iterdir()] == [f"{name}.png"]
     picture = (tmp_path / f"{name}.png").read_bytes()
@@ -51,7 +53,7 @@ def test_is_short(name):
     assert 40 <= lines <= 120
 
 
-@pytest.mark.parametrize("number", [1, 2, 3, 4, 5, 9, 10, 11, 13])
+@pytest.mark.parametrize("number", [1, 2, 3, 4, 5, 9, 10, 11, 13, 16])
 @pytest.mark.parametrize("simulator", ["mujoco", "builtin"])
 def test_scene_takes_backend_solver_and_simulator(number, simulator):
     made = example(number).scene(backend="numpy", solver="sequential-qp", simulator=simulator)
@@ -228,3 +230,15 @@ def test_recovers_with_wrong_masses(mass_factor):
 def test_recovers_from_a_push_on_any_side(angle, mass_factor):
     way = (*(float(round(f(np.radians(angle)), 6)) for f in (np.cos, np.sin)), 0.0)
     check_push(way, mass_factor)
+
+
+def test_what_is_learnt_helps():
+    pytest.importorskip("gymnasium")
+    module = example(16)
+
+    def reward(scene, torque, action):
+        return -module.off(scene)
+
+    environment = wbc.gym.make(module.__file__, "residual", scale=0.3, every=50, reward=reward)
+    _, returns = module.learn(environment, 8)
+    assert returns[-1] > 0.8 * returns[0], "returns are below zero: less is lost"

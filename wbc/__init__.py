@@ -21,18 +21,23 @@ from wbc.threads import single_threaded
 
 if TYPE_CHECKING:
     from wbc import classical as classical
+    from wbc import gym as gym
     from wbc import kinematics as kinematics
     from wbc import liegroups as liegroups
     from wbc import solvers as solvers
+    from wbc import sweeps as sweeps
+    from wbc.control.batch import Batch
     from wbc.control.controller import Controller
     from wbc.control.solution import Solution
     from wbc.simulation import Log, MujocoSimulator, Push, Simulator, read_log, run
     from wbc.solvers import Level
+    from wbc.sweeps import cases, grid, normal, sweep, tune, uniform
 
 __version__ = "0.1.0"
 
 __all__ = [
     "Actuator",
+    "Batch",
     "Body",
     "Contact",
     "Controller",
@@ -64,14 +69,21 @@ __all__ = [
     "WbcWarning",
     "Wheel",
     "__version__",
+    "cases",
+    "grid",
     "load",
+    "normal",
     "read_log",
     "run",
     "single_threaded",
+    "sweep",
+    "tune",
+    "uniform",
 ]
 
 
 _LATER = {
+    "Batch": "wbc.control.batch",
     "Controller": "wbc.control.controller",
     "Level": "wbc.solvers",
     "Log": "wbc.simulation",
@@ -79,9 +91,15 @@ _LATER = {
     "Push": "wbc.simulation",
     "Simulator": "wbc.simulation",
     "Solution": "wbc.control.solution",
+    "cases": "wbc.sweeps",
+    "grid": "wbc.sweeps",
+    "normal": "wbc.sweeps",
     "read_log": "wbc.simulation",
     "run": "wbc.simulation",
+    "sweep": "wbc.sweeps",
+    "tune": "wbc.sweeps",
+    "uniform": "wbc.sweeps",
 }
 """What is imported when it is asked for, and from where: describing a robot and its tasks needs none of it."""
 
-__getattr__ = lazy(__name__, _LATER, modules=("classical", "kinematics", "liegroups", "solvers"))
+__getattr__ = lazy(__name__, _LATER, modules=("classical", "gym", "kinematics", "liegroups", "solvers", "sweeps"))

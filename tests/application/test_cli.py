@@ -15,9 +15,9 @@ import pytest
 
 import wbc
 from wbc import compiled
-from wbc.application import scenes
 from wbc.application.cli import main
 from wbc.model import packaged_path
+from wbc.scenes import finding as scenes
 
 ESCAPE = "\x1b"
 

@@ -7,8 +7,8 @@ import pytest
 
 import wbc
 from wbc.application import Comparison, compare, demo, load_scene, other_backends
-from wbc.application.demonstration import COMMANDS, MOTION, PUSHES, BaseMotion
 from wbc.geometry import so3
+from wbc.scenes.demonstration import COMMANDS, MOTION, PUSHES, BaseMotion
 
 
 def test_the_base_motion_is_smooth_and_its_derivatives_are_right():

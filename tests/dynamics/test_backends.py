@@ -74,6 +74,8 @@ def test_backend_agrees_with_pinocchio_by_itself(robot: Robot, backend: str) -> 
         vdot = rng.normal(scale=5.0, size=ours.nv)
         passive = ours.passive_force
         assert_same("inverse dynamics", ours.inverse_dynamics(q, v, vdot) + passive, theirs.inverse_dynamics(vdot))
+        if ours.model.loops:  # Pinocchio's forward dynamics knows of none
+            continue
         tau, wrench = rng.normal(scale=10.0, size=ours.na), rng.normal(scale=20.0, size=6)
         force = passive + ours.jacobian(frame).T @ wrench
         force[ours.actuated] += tau

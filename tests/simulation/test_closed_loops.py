@@ -32,7 +32,7 @@ def test_loops_stay_closed_and_do_no_work(name: str, integrator: str) -> None:
 
 @pytest.mark.parametrize("name", ROBOTS)
 def test_mujoco_moves_a_robot_of_ours_alike(name: str) -> None:
-    robot = linkage(name)
+    robot = wbc.load(linkage(name).model.replace(simulated=None))  # as if it had not come from MuJoCo
     q, v = closed_state(robot, 0, speed=2.0)
     plants = wbc.Simulator(robot, ground="none"), wbc.MujocoSimulator(robot)
     for plant in plants:

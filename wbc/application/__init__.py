@@ -8,19 +8,18 @@ from wbc.lazy import lazy
 
 if TYPE_CHECKING:
     from wbc.application.comparison import Comparison, compare, other_backends
-    from wbc.application.demonstration import demo
-    from wbc.application.scenes import examples, load_scene, scene_file
+    from wbc.scenes import demo, examples, load_scene, scene_file
 
 __all__ = ["Comparison", "compare", "demo", "examples", "load_scene", "other_backends", "scene_file"]
 
 _LATER = {
     "Comparison": "wbc.application.comparison",
     "compare": "wbc.application.comparison",
-    "demo": "wbc.application.demonstration",
-    "examples": "wbc.application.scenes",
-    "load_scene": "wbc.application.scenes",
+    "demo": "wbc.scenes.demonstration",
+    "examples": "wbc.scenes.finding",
+    "load_scene": "wbc.scenes.finding",
     "other_backends": "wbc.application.comparison",
-    "scene_file": "wbc.application.scenes",
+    "scene_file": "wbc.scenes.finding",
 }
 """What is imported when it is asked for, and from where: `wbc --help` needs none of it."""
 

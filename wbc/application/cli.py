@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import sys
 import warnings
 from pathlib import Path
@@ -19,6 +20,7 @@ from wbc.model import Model, packaged_robots
 
 if TYPE_CHECKING:
     from wbc.simulation import Runnable
+    from wbc.sweeps import Case
 
 INTERRUPTED = 130
 """Exit code after Ctrl-C, as shells have it."""
@@ -235,6 +237,10 @@ def run_scene(
     view: View = False,
     video: Annotated[bool, typer.Option("--video/--no-video", help=VIDEO)] = False,
     realtime: Realtime = False,
+    case: Annotated[
+        str, typer.Option(metavar="HASH", help="Of a sweep: run that case again, or one whose name begins like that.")
+    ] = "",
+    runs: Annotated[Path, typer.Option(help="Folder of the sweep, or of several, that has the case.")] = Path("runs"),
 ) -> None:
     """Run an example, or a Python file of yours that has a function scene().
 
@@ -251,6 +257,8 @@ def run_scene(
       wbc run 5 --solver weighted-qp --simulator builtin
 
       wbc run my_robot.py --view --duration 20
+
+      wbc run demo --case 3f2a9c --runs runs/push --view
     """
     _run(
         what,
@@ -258,6 +266,8 @@ def run_scene(
         solver,
         backend,
         out,
+        case=case,
+        runs=runs,
         duration=duration,
         period=period,
         view=view,
@@ -432,15 +442,137 @@ def bench(
     tell(reports.timings(found), "", f"medians of {ticks} ticks; backend, tasks, solver and rest in µs")
 
 
-def _run(what: str, simulator: str, solver: str, backend: str, out: Path, **options: Any) -> None:  # noqa: ANN401
+Sets = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set", metavar="NAME=VALUES", help="30:120:10, a grid; a,b,c; normal(1,0.05); uniform(0.9,1.1). Many times."
+    ),
+]
+Jobs = Annotated[int | None, typer.Option(help="Processes. Default: one a core.", show_default=False)]
+TimeLimit = Annotated[float, typer.Option(help="That a case may take, s.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+
+
+@app.command()
+def sweep(
+    what: Annotated[str, typer.Argument(metavar="[EXAMPLE|FILE]", help="As for wbc run.", show_default=False)] = "",
+    parameters: Sets = None,
+    seeds: Annotated[int, typer.Option(help="How many, from 0 on.")] = 1,
+    out: Annotated[Path, typer.Option(help="Folder of the rows and logs.")] = Path("runs/sweep"),
+    jobs: Jobs = None,
+    dask: Annotated[str, typer.Option(metavar="ADDRESS", help="Of a Dask scheduler: run there.")] = "",
+    logs: Annotated[str, typer.Option(help="Whose logs are kept: failures, all or none.")] = "failures",
+    time_limit: TimeLimit = 600.0,
+    show: Annotated[Path | None, typer.Option(metavar="FOLDER", help="Run nothing: show what is there.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Run a scene many times: every combination of values, with every seed, on all cores or on a cluster.
+
+    What can be set are the arguments of the function scene(), the parts of its
+    realism (realism.mass), and gains and weights of its tasks (base.gains).
+    Rows are written as they come: the same command on the same folder goes on.
+
+    Exit code: 0 all cases have a row, 2 it can't be run like that, 130 Ctrl-C.
+
+    Try:
+
+      wbc sweep demo --set share=0.2:0.8:4 --set realism.mass=0.9:1.1:3 --out runs/push
+
+      wbc sweep 5 --set share=0.2,0.3 --set realism.noise.position=1e-3 --seeds 20
+
+      wbc sweep --show runs/push
+    """
+    from wbc.application import sweeping
+    from wbc.sweeps import Table
+
+    if bool(what) == (show is not None):
+        raise typer.BadParameter("give a scene, or --show FOLDER", param_hint="EXAMPLE|FILE")
+    try:
+        if show is not None:
+            table = Table(show)
+        else:
+            asked = sweeping.chosen(what, parameters or [], seeds)
+            table = sweeping.run_sweep(asked, out, dask, jobs=None if dask else jobs, logs=logs, time_limit=time_limit)
+        sweeping.tell_table(table, as_json)
+        sweeping.report(table)
+    except WbcError as error:
+        raise _failure(error, 2) from None
+    except KeyboardInterrupt:
+        tell_problem(f"stopped; the rows up to here are in {out}, and the same command goes on")
+        raise typer.Exit(INTERRUPTED) from None
+
+
+@app.command()
+def tune(
+    what: Annotated[str, typer.Argument(metavar="EXAMPLE|FILE", help="As for wbc run.")],
+    ranges: Annotated[
+        list[str],
+        typer.Option("--range", metavar="NAME=LOW:HIGH", help="base.gains=0.5:8; posture.weight=1e-3:1:log; a,b,c."),
+    ],
+    score: Annotated[str, typer.Option(help="Number of a row, less is better: errors.base.rms, or a sum with +.")],
+    parameters: Sets = None,
+    seeds: Annotated[int, typer.Option(help="That judge each trial.")] = 1,
+    trials: Annotated[int, typer.Option(help="That the study is to have.")] = 100,
+    storage: Annotated[
+        str | None, typer.Option(help="Of Optuna, such as sqlite:///tune.db.", show_default=False)
+    ] = None,
+    study: Annotated[str | None, typer.Option(help="Its name there. Default: the scene's.", show_default=False)] = None,
+    jobs: Jobs = None,
+    time_limit: TimeLimit = 600.0,
+    out: Annotated[Path, typer.Option(help="File for the report.")] = Path("tuning.html"),
+    as_json: AsJson = False,
+) -> None:
+    """Look for gains, weights and other values with the least score, by Optuna.
+
+    With a storage, any number of these commands work on one study.
+
+    Exit code: 0, 2 it can't be run like that, 130 Ctrl-C.
+
+    Try:
+
+      wbc tune 11 --range hz=0.5:8 --range posture.weight=1e-3:1:log --score errors.base.rms --trials 50
+    """
+    from wbc.application import sweeping
+
+    options = {"score": score, "trials": trials, "storage": storage or None, "study": study or None, "jobs": jobs}
+    try:
+        best = sweeping.run_tuning(what, ranges, parameters or [], seeds, time_limit=time_limit, **options)
+    except WbcError as error:
+        raise _failure(error, 2) from None
+    except KeyboardInterrupt:
+        raise typer.Exit(INTERRUPTED) from None
+    if as_json:
+        names = ("scene", "values", "score", "own", "trials", "pruned")
+        tell(json.dumps({name: getattr(best, name) for name in names}))
+    else:
+        tell(repr(best)[1:-1])
+    sweeping.report_study(best, out)
+
+
+def _run(
+    what: str,
+    simulator: str,
+    solver: str,
+    backend: str,
+    out: Path,
+    case: str = "",
+    runs: Path = Path("runs"),
+    **options: Any,  # noqa: ANN401
+) -> None:
     """Runs a scene, and ends with the exit code that says how it went."""
     from wbc.application import load_scene, scene_file, session
 
     def make(name: str) -> Runnable:
-        return load_scene(what, name, solver, simulator)
+        return load_scene(what, name, solver, simulator) if asked is None else load(asked, name, solver, simulator)
 
+    asked: Case | None = None
     try:
         name = what if what == "demo" else scene_file(what).stem
+        if case:
+            from wbc.application.sweeping import find_case, load
+
+            asked = find_case(what, case, runs)
+            name = f"{name}_{asked.hash}"
         log = session.run(make, name, backend, out, **options)
     except WbcError as error:
         raise _failure(error, 2) from None

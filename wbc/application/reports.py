@@ -15,12 +15,17 @@ from rich.tree import Tree
 from wbc.arrays import Array
 from wbc.model import Joint, Model
 from wbc.model.model import WORLD
+from wbc.sweeps.table import command
 
 if TYPE_CHECKING:
     from wbc.application import Comparison
     from wbc.application.bench import Timing
     from wbc.application.trial import Trial
     from wbc.simulation.log import Log
+    from wbc.sweeps.table import Table as Sweep
+
+MOST = 20
+"""Values of a parameter that are listed one by one."""
 
 NONE = "-"
 """Stands for a limit that does not exist and for a value of zero that is usual."""
@@ -230,6 +235,35 @@ def timings(found: list[Timing], peers: Mapping[str, float] | None = None) -> Ta
         told = ", ".join(f"{count} {status}" for status, count in one.statuses.items())
         table.add_row(one.scene, one.solver, one.backend, *cells, f"{one.steps:.0f}", told)
     return table
+
+
+def sweep(table: Sweep) -> list[Table | str]:
+    """What came of a sweep: the share that finished, by each parameter, and the worst cases.
+
+    Args:
+        table: its rows.
+    """
+    parts: list[Table | str] = []
+    for name, values in table.varied.items():
+        if len(values) > MOST:  # drawn at random, or too fine to be read
+            continue
+        shares = _table(name, ">finished", ">of", ">share", "95 %")
+        for (value,), found in table.shares(name).items():
+            interval = f"{100 * found.low:.0f} to {100 * found.high:.0f} %"
+            shares.add_row(
+                Text(f"{value:g}" if isinstance(value, float) else str(value)),
+                str(found.finished),
+                str(found.cases),
+                f"{100 * found.share:.1f} %",
+                interval,
+            )
+        parts += [shares, ""]
+    worst = _table("worst", ">time [s]", ">margin [N]", ">margin [N m]", "again with")
+    for row in table.worst():
+        numbers = (row.get(name) for name in ("time", "cone_margin", "torque_margin"))
+        cells = (NONE if value is None else f"{value:.3g}" for value in numbers)
+        worst.add_row(row["kind"], *cells, Text(command(table, row)))
+    return [*parts, worst]
 
 
 def _table(*columns: str) -> Table:

@@ -59,3 +59,18 @@ def progress() -> Progress:
         TimeRemainingColumn(),
     )
     return Progress(*columns, console=console, disable=not console.is_terminal, transient=True)
+
+
+def counter() -> Progress:
+    """The same with a count, a rate, and words of the one who counts in the field `told`."""
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    console = Console(stderr=True)
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+        TextColumn("{task.fields[told]}"),
+    )
+    return Progress(*columns, console=console, disable=not console.is_terminal, transient=True)

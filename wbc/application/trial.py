@@ -12,11 +12,11 @@ import numpy as np
 
 import wbc
 from tasks import stacks
-from wbc.application.scenes import default_simulator
 from wbc.arrays import Array
 from wbc.control.controller import Controller
 from wbc.dynamics.base import Dynamics
 from wbc.errors import WbcError, WbcWarning
+from wbc.scenes import default_simulator
 from wbc.simulation.log import Log
 from wbc.simulation.loop import Push
 from wbc.simulation.plant import Plant

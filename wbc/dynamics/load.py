@@ -80,7 +80,9 @@ def load(
     held, undriven = names(locked, "locked"), names(passive, "passive")
     model = read_model(what, Options(floating, feet, hands, held, undriven, nominal, strict, ignorable(ignore)))
     declared = _loops(loops)
-    model = with_closed_loops(model.with_loops(*declared) if declared else model)
+    if declared:  # MuJoCo's model has none of them: a plant is made of this one
+        model = model.with_loops(*declared).replace(simulated=model.simulated if model.left_out else None)
+    model = with_closed_loops(model)
     if backend == "auto":
         backend = "pinocchio" if importlib.util.find_spec("pinocchio") else "numpy"
         if model.left_out and model.simulated is not None:

@@ -9,6 +9,7 @@ from wbc.simulation.builtin import Simulator
 from wbc.simulation.log import Log, Worry, read_log
 from wbc.simulation.loop import Push, run
 from wbc.simulation.plant import Plant
+from wbc.simulation.plants import Plants
 from wbc.simulation.realism import Noise, Realism, Realistic, with_mass_error
 from wbc.simulation.runnable import Runnable
 from wbc.simulation.scene import Scene, make_plant
@@ -21,6 +22,7 @@ __all__ = [
     "MujocoSimulator",
     "Noise",
     "Plant",
+    "Plants",
     "Push",
     "Realism",
     "Realistic",

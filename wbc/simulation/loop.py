@@ -20,6 +20,9 @@ from wbc.simulation.log import STATUSES, Log, Recorder
 from wbc.simulation.plant import Plant
 from wbc.threads import single_threaded
 
+WHOLE = 1.0
+"""Share of a period that a tick may take, where nobody says otherwise."""
+
 
 @dataclass(frozen=True)
 class Push:
@@ -86,15 +89,8 @@ def run(
         raise WbcError(f"wbc.run needs a plant, such as a wbc.Simulator, not {show(plant)}")
     own = controller.period
     unbounded = controller if isinstance(controller, Bounded) and controller.deadline is None else None
-    if period is None and getattr(controller, "chooses_period", False):
-        period = plant.timestep * max(1, round(own / plant.timestep))
-    period = number(own if period is None else period, "the control period, s,", high=1e3, above=True)
-    steps = round(period / plant.timestep)
-    if steps < 1 or abs(steps * plant.timestep - period) > 1e-9 * period:
-        raise WbcError(
-            f"the control period, {period:g} s, must be a multiple of the plant's timestep, {plant.timestep:g} s"
-        )
-    bound = period if deadline is None else number(deadline, "the deadline, s,", above=True)
+    period, steps = control_period(controller, plant, period)
+    bound = WHOLE * period if deadline is None else number(deadline, "the deadline, s,", above=True)
     for what, callback in (("targets", targets), ("progress", progress), ("until", until)):
         if callback is not None and not callable(callback):
             raise WbcError(f"{what} = {show(callback)} must be a function, or None")
@@ -132,7 +128,7 @@ def run(
                 now = plant.time - started
                 q, v = plant.state
                 true = plant.true_state if knows else (q, v)
-                ended = _verdict(plant, (q, v), true, fall)
+                ended = verdict(plant, (q, v), true, fall)
                 if ended:
                     break
                 ended = "finished"
@@ -142,7 +138,7 @@ def run(
                 solution = step(q, v, now, measured if tick else {})
                 taken = clock.perf_counter() - began
                 plant.apply(solution.torque)
-                _push(plant, pushes, now)
+                push_all(plant, pushes, now)
                 row = _row(now, q, v, solution, measured, contacts, taken)
                 row, errors = np.concatenate([row, *true]) if knows else row, controller.errors()
                 health, delivered = solution.health, np.full(robot.na, np.nan)
@@ -181,8 +177,34 @@ def _stepper(controller: TorqueController) -> Callable[[Array, Array, float, dic
     return step
 
 
-def _push(plant: Plant, pushes: tuple[Push, ...], now: float) -> None:
-    """Sets the sum of the pushes of this moment on each body that is ever pushed."""
+def control_period(controller: TorqueController, plant: Plant, period: float | None = None) -> tuple[float, int]:
+    """The period of the control on a plant, s, and the plant's steps in it.
+
+    Args:
+        controller: whose period it is, where none is given.
+        plant: that it acts on.
+        period: s; None: the controller's.
+    """
+    own = controller.period
+    if period is None and getattr(controller, "chooses_period", False):
+        period = plant.timestep * max(1, round(own / plant.timestep))
+    period = number(own if period is None else period, "the control period, s,", high=1e3, above=True)
+    steps = round(period / plant.timestep)
+    if steps < 1 or abs(steps * plant.timestep - period) > 1e-9 * period:
+        raise WbcError(
+            f"the control period, {period:g} s, must be a multiple of the plant's timestep, {plant.timestep:g} s"
+        )
+    return period, steps
+
+
+def push_all(plant: Plant, pushes: tuple[Push, ...], now: float) -> None:
+    """Sets the sum of the pushes of this moment on each body that is ever pushed.
+
+    Args:
+        plant: that is pushed.
+        pushes: of the whole run.
+        now: s.
+    """
     for frame in dict.fromkeys(push.frame for push in pushes):
         total = np.zeros(6)
         for push in pushes:
@@ -191,8 +213,15 @@ def _push(plant: Plant, pushes: tuple[Push, ...], now: float) -> None:
         plant.push(frame, total)
 
 
-def _verdict(plant: Plant, state: tuple[Array, Array], true: tuple[Array, Array], fall: Fall) -> str:
-    """What ends a run here: an unstable plant, or a robot that fell; empty if nothing does."""
+def verdict(plant: Plant, state: tuple[Array, Array], true: tuple[Array, Array], fall: Fall) -> str:
+    """What ends a run here: an unstable plant, or a robot that fell; empty if nothing does.
+
+    Args:
+        plant: that is looked at.
+        state: q and v, as measured.
+        true: q and v, as they are.
+        fall: what counts as a fall.
+    """
     if plant.trouble:
         return plant.trouble
     if not all(np.isfinite(part).all() for part in (*state, *true)):

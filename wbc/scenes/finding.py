@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import importlib.util
 import inspect
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import ModuleType
 
-from wbc.application.demonstration import demo
 from wbc.errors import WbcError, show, unknown_name
+from wbc.scenes.demonstration import demo
 from wbc.simulation.runnable import Runnable
 
 CHECKOUT = Path(__file__).parents[2]
@@ -26,7 +27,13 @@ def default_simulator() -> str:
     return "mujoco" if importlib.util.find_spec("mujoco") else "builtin"
 
 
-def load_scene(what: str, backend: str = "auto", solver: str = "hierarchical-qp", simulator: str = "") -> Runnable:
+def load_scene(
+    what: str,
+    backend: str = "auto",
+    solver: str = "hierarchical-qp",
+    simulator: str = "",
+    arguments: Mapping[str, object] | None = None,
+) -> Runnable:
     """What `wbc run` runs: what the function `scene(backend=, solver=, simulator=)` of an example or a file makes.
 
     Args:
@@ -34,10 +41,42 @@ def load_scene(what: str, backend: str = "auto", solver: str = "hierarchical-qp"
         backend: see `wbc.load`.
         solver: see `wbc.Controller`.
         simulator: "mujoco", "builtin", or empty for MuJoCo where it is installed.
+        arguments: others of the function, by name.
     """
-    simulator = simulator or default_simulator()
+    make = _scene_function(what)
+    given = {"backend": backend, "solver": solver, "simulator": simulator or default_simulator()}
+    taken = inspect.signature(make).parameters
+    found = make(**{name: value for name, value in given.items() if name in taken} | dict(arguments or {}))
+    if not isinstance(found, Runnable):
+        raise WbcError(f"scene() of {scene_name(what)} made {show(found)}, not a wbc.simulation.Scene")
+    return found
+
+
+def scene_arguments(what: str) -> inspect.Signature:
+    """What the function of a scene takes.
+
+    Args:
+        what: see `load_scene`.
+    """
+    return inspect.signature(_scene_function(what))
+
+
+def scene_name(what: str) -> str:
+    """One name for a scene, however it was asked for: "demo", the name of an example, or the path of a file.
+
+    Args:
+        what: see `load_scene`.
+    """
     if what == "demo":
-        return demo(backend, solver, simulator)
+        return what
+    path = scene_file(what)
+    return path.stem if path in examples().values() else path.as_posix()
+
+
+def _scene_function(what: str) -> Callable[..., object]:
+    """What makes a scene."""
+    if what == "demo":
+        return demo
     path = scene_file(what)
     module = _module(path)
     make = getattr(module, "scene", None)
@@ -46,12 +85,7 @@ def load_scene(what: str, backend: str = "auto", solver: str = "hierarchical-qp"
         raise WbcError(
             f"{path} has no function scene(backend=, solver=, simulator=) that makes a wbc.simulation.Scene{hint}"
         )
-    given = {"backend": backend, "solver": solver, "simulator": simulator}
-    taken = inspect.signature(make).parameters
-    found = make(**{name: value for name, value in given.items() if name in taken})
-    if not isinstance(found, Runnable):
-        raise WbcError(f"scene() of {path} made {show(found)}, not a wbc.simulation.Scene")
-    return found
+    return make  # type: ignore[no-any-return]  # of a user's file
 
 
 def scene_file(what: str) -> Path:

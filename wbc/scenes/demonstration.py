@@ -14,6 +14,7 @@ from wbc.dynamics.base import Dynamics
 from wbc.geometry import quaternion, so3
 from wbc.simulation.log import Log
 from wbc.simulation.loop import Push
+from wbc.simulation.realism import Realism
 from wbc.simulation.scene import Scene, make_plant
 
 MOTION = (0.5, 3.0)
@@ -36,7 +37,7 @@ PUSHES = ((3.4, (0.0, 1.0, 0.0), "pushed to the left"), (4.5, (-1.0, 0.0, 0.0), 
 """Start in s, direction in the world's axes, and words for it."""
 
 SHARE, PUSHING = 0.3, 0.2
-"""A push: its force as a share of the weight, and its duration in s."""
+"""A push: its force as a share of the weight, as it comes, and its duration in s."""
 
 TROT = 5.6
 """When the trot begins, s."""
@@ -55,13 +56,21 @@ SETTLED = 1.0
 """What a robot may take to take up a new command, s."""
 
 
-def demo(backend: str = "auto", solver: str = "hierarchical-qp", simulator: str = "mujoco") -> Scene:
+def demo(
+    backend: str = "auto",
+    solver: str = "hierarchical-qp",
+    simulator: str = "mujoco",
+    share: float = SHARE,
+    realism: Realism | None = None,
+) -> Scene:
     """The quadruped stands, follows a motion of its base, is pushed to the side and backwards, recovers, and trots.
 
     Args:
         backend: see `wbc.load`.
         solver: see `wbc.Controller`.
         simulator: "mujoco" or "builtin".
+        share: of the weight, with which it is pushed.
+        realism: what the plant is that the controller does not know; None: nothing.
     """
     robot = wbc.load("quadruped", backend)  # type: ignore[arg-type]  # a wrong name is told
     base = BaseMotion(robot)
@@ -78,7 +87,7 @@ def demo(backend: str = "auto", solver: str = "hierarchical-qp", simulator: str 
         / tasks.TorqueMinimization(),
         contacts=[wbc.PointContact(foot, friction=0.6) for foot in robot.model.feet],
     )
-    force = SHARE * 9.81 * robot.mass
+    force = share * 9.81 * robot.mass
 
     def targets(t: float, controller: TorqueController) -> None:
         walking = t >= TROT
@@ -92,7 +101,7 @@ def demo(backend: str = "auto", solver: str = "hierarchical-qp", simulator: str 
 
     return Scene(
         Controller(robot, stack, solver),
-        make_plant(robot, simulator),
+        make_plant(robot, simulator, realism=realism),
         DURATION,
         targets,
         [Push("base", tuple(force * np.array(way)), start, PUSHING) for start, way, _ in PUSHES],

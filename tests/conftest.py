@@ -1,0 +1,13 @@
+"""What holds for all tests."""
+
+import math
+
+import pytest
+
+from wbc.simulation import loop
+
+
+@pytest.fixture(autouse=True)
+def _ticks_take_their_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A busy machine changes nothing: ticks of `wbc.run` have no deadline, except where a test gives one."""
+    monkeypatch.setattr(loop, "WHOLE", math.inf)
