@@ -110,7 +110,7 @@ class Controller(Independent, Periodic):
         if not isinstance(guard, bool):
             raise WbcError(f"guard = {show(guard)} must be True or False")
         self.guard = guard
-        self.rise = None if rise is None else number(rise, "the rise of torques, s,", above=True)
+        self.rise = None if rise is None else number(rise, "the rise of torques, s,", high=1e6, above=True)
         steady = self.rise is not None and not self.solver.ignores_inequalities
         self._steadiness = Steadiness(self.robot, self.rise) if steady and self.rise is not None else None
         self._steady: dict[Layout, SteadySolving] = {}

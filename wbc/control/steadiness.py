@@ -109,7 +109,7 @@ class SteadySolving:
     def __init__(self, program: Program, equation: MotionEquation, solver: Solver, task: TorqueRates) -> None:
         self._entry = Entry(task, task.name, -1, program.leading_limits)
         self._shifted: dict[Entry, Entry] = {}
-        under = solver if self._entry.rank else solver.under(1)
+        under = solver.under(max(self._entry.rank, 1))  # a weighted sum trades neither it nor what is above it
         levels = under.plan_levels(program.levels + 1)
         self._solving: Solving
         if levels is None:
