@@ -128,9 +128,7 @@ def test_solvers_that_look_at_no_inequality_are_not_bound(solver: str) -> None:
 
 
 def test_without_it_torques_are_those_of_a_controller_that_knows_no_last_tick() -> None:
-    ours, found = posture(rise=None), []
-    for solution in jump(ours):
-        found.append(solution.torque)
+    found = [solution.torque for solution in jump(posture(rise=None))]
     fresh = posture(rise=None)
     fresh.stack["posture"].target = AWAY  # type: ignore[attr-defined]
     alone = fresh.step(np.array(fresh.robot.model.nominal), np.zeros(7)).torque
