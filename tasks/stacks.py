@@ -191,10 +191,10 @@ def _frequency(robot: Dynamics, faster: float, period: float) -> float:
 
 
 def _posture(robot: Dynamics, names: Iterable[str] | None = None) -> Array:
-    """The nominal positions of joints: of those with motors, or of those that are named."""
+    """The nominal positions of joints: of those that are driven, or of those that are named."""
     model = robot.model
     if names is None:
-        names = [joint.name for joint in model.joints.values() if joint.actuated and joint.nv == 1]
+        names = [joint.name for joint in model.joints.values() if joint.nv == 1 and model.drives(joint.name)]
     return np.array([model.nominal[model.q_index[name]] for name in names])
 
 
@@ -215,8 +215,8 @@ def _legs(robot: Dynamics) -> int:
 
 
 def _joints_to(robot: Dynamics, frame: str) -> int:
-    """The joints with motors that move a frame."""
-    return sum(robot.model.joints[name].actuated for name in _way(robot, frame))
+    """How many driven joints move a frame."""
+    return sum(robot.model.drives(name) for name in _way(robot, frame))
 
 
 def _held_axes(robot: Dynamics) -> dict[str, tuple[str, ...]]:
@@ -235,8 +235,8 @@ def _quiet_joints(robot: Dynamics, hand: str | None) -> list[str]:
     busy = {name for foot in robot.model.feet for name in _way(robot, foot)}
     if hand is not None:
         busy |= set(_way(robot, hand))
-    joints = robot.model.joints.values()
-    return [joint.name for joint in joints if joint.actuated and joint.nv == 1 and joint.name not in busy]
+    model = robot.model
+    return [name for name, joint in model.joints.items() if joint.nv == 1 and model.drives(name) and name not in busy]
 
 
 def _hand(robot: Dynamics, hand: str | None) -> str:
