@@ -152,7 +152,8 @@ def test_an_arm_without_limits_and_with_two_joints_on_its_base_has_a_stack(tmp_p
 def test_an_arm_whose_fingers_hang_on_one_tendon_holds() -> None:
     pytest.importorskip("mujoco")
     gripper = """<mujoco><compiler autolimits="true"/><worldbody>
-      <body name="upper"><geom size="0.05" pos="0.2 0 0" mass="1"/><joint name="shoulder" axis="0 1 0"/><body name="hand" pos="0.4 0 0"><geom size="0.05" mass="0.5"/>
+      <body name="upper"><geom size="0.05" pos="0.2 0 0" mass="1"/><joint name="shoulder" axis="0 1 0"/>
+      <body name="hand" pos="0.4 0 0"><geom size="0.05" mass="0.5"/>
       <joint name="wrist" axis="0 1 0"/>
       <body name="l" pos="0.1 0.05 0">
         <joint name="left" type="slide" axis="0 1 0"/><geom size="0.02" mass="0.1"/></body>
