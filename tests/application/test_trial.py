@@ -10,8 +10,9 @@ import tasks
 import wbc
 from tests.application.test_cli import run
 from tests.foreign import biped, dog
+from wbc.application import reports
 from wbc.application.cli import _in_folder
-from wbc.application.trial import try_robot
+from wbc.application.trial import Trial, try_robot
 
 
 @pytest.fixture(scope="module")
@@ -57,6 +58,11 @@ def test_wheels_get_their_stack_named() -> None:
         try_robot("diffdrive")
     with pytest.raises(wbc.WbcError, match=r"no feet to stand on.*tasks\.wheels\.driving"):
         tasks.stacks.standing(wbc.load("diffdrive"))
+
+
+def test_ticks_are_counted_in_full() -> None:
+    shown = reports.trial(Trial("dog", "legs", {}, "", 0.0, figures={"ticks that were not optimal": 2016}))
+    assert list(shown.columns[1].cells)[-1] == "2016"
 
 
 def test_what_falls_ends_with_one(tmp_path) -> None:

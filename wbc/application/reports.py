@@ -189,6 +189,8 @@ def trial(tried: Trial) -> Table:
             words = f"{1e3 * value:.3f} ms"
         elif title.startswith("off"):
             words = _length(value) if tried.moved else f"{value:.3g} rad or m"
+        elif title.startswith("ticks"):
+            words = f"{value:.0f}"
         table.add_row(title, words)
     if tried.health:
         table.add_row("health", Text(tried.health))
