@@ -215,3 +215,21 @@ def test_health_tells_of_it_where_it_lasts() -> None:
     assert finding.name in names and finding.unit == "s" and finding.value >= 0.1
     assert finding.text.startswith(f"{finding.name} changes its torque as fast as it may")
     assert not [one for one in health if one.of("relaxed")]
+
+
+@pytest.mark.parametrize("solver", ["hierarchical-qp", "weighted-qp"])
+def test_a_target_out_of_reach_makes_no_swing_that_lasts(solver: str) -> None:
+    """With brakes as slow as the rest the arm spun at 50 rad/s, and did not stop."""
+    robot, target, period = wbc.load("arm", "numpy"), np.eye(4), 0.01
+    target[:3, 3] = 1.5, 0.0, 0.2
+    hold = tasks.EndEffectorAcceleration("tool", target, gains=wbc.Gains(2.0))
+    levels = tasks.EquationOfMotion() / tasks.TorqueLimits() / hold / tasks.JointAcceleration()
+    ours = controller(robot, wbc.Stack(levels / tasks.TorqueMinimization()), solver, period=period)
+    q, v, bound = np.array(robot.model.nominal), np.zeros(7), 0
+    for _ in range(500):
+        solution = ours.step(q, v)
+        bound += any(part.entry.name == "torque rates" for part in solution._parts)
+        v = 0.99 * v + solution.acceleration * period
+        q = ours.robot.integrate(q, v, period)
+    assert bound > 5
+    assert np.abs(v).max() < 0.05

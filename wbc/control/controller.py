@@ -63,8 +63,8 @@ class Controller(Independent, Periodic):
             solvers on stacks without limits; the certificate says what is beyond.
         rise: s in which a torque may go from nothing to all that its actuator gives: a tick in which one changes faster
             is solved again with that bound, below the limits and contacts that the stack begins with. It holds where a
-            state goes on from the one before, and not for solvers that look at no inequality. A target that can't be
-            reached, under strong gains, can make a swing last, for brakes are bound as well. None: any.
+            state goes on from the one before, and not for solvers that look at no inequality. A torque that works
+            against the motion may change twelve times faster: brakes that come late make a swing last. None: any.
 
     Attributes:
         robot: its own copy, in the state of the last tick.

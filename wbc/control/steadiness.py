@@ -22,8 +22,16 @@ FASTEST = 50.0
 that the robot was put into: what its torques were says nothing."""
 
 
+BRAKES = 12.0
+"""A torque may change so many times faster against the motion of what it drives: if it could stop no sooner than it has
+begun, a swing would gain by each delay, and a joint that can't reach its target would spin."""
+
+MOVES = 0.05
+"""What is slower than this, rad/s or m/s, is not in motion."""
+
+
 class TorqueRates(Task):
-    """Torques stay near those of the tick before.
+    """Torques stay near those of the tick before, but for brakes.
 
     Args:
         most: greatest change in a tick, shape (na,).
@@ -40,7 +48,9 @@ class TorqueRates(Task):
         """See `Task`; a row an actuator."""
         least, most = robot.limits.least, robot.limits.effort
         last = np.zeros(robot.na) if tick.last_torque is None else np.clip(tick.last_torque, least, most)
-        lower, upper = np.maximum(last - self.most, least), np.minimum(last + self.most, most)
+        speed = robot.actuation_matrix.dot(robot.v)
+        down, up = (np.where(motion > MOVES, BRAKES, 1.0) * self.most for motion in (speed, -speed))
+        lower, upper = np.maximum(last - down, least), np.minimum(last + up, most)
         return Rows.between(lower, upper, torque=np.arange(robot.na))
 
     def row_names(self, robot: Dynamics, tick: Tick) -> list[str]:
@@ -89,8 +99,9 @@ class Steadiness:
         if share.dot(share) <= most * most:  # most often all together change less than one may: one look is enough
             return False
         self.task.most = self._slope * most
-        beyond = np.abs(share).max() > most * (1.0 + 1e-9)
-        return bool(beyond and np.abs(robot.q - self._before).max() <= FASTEST * most)
+        rows = self.task.rows(robot, tick)
+        beyond = np.maximum(rows.lower - torque, torque - rows.upper) > 1e-9 * self.task.most
+        return bool(beyond.any() and np.abs(robot.q - self._before).max() <= FASTEST * most)
 
 
 class SteadySolving:
