@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 
+import numpy as np
 import pytest
 
+import wbc
 from tests.application.test_cli import run
 from tests.foreign import biped, dog
 from wbc.application.trial import try_robot
@@ -55,3 +57,58 @@ def test_what_cant_be_tried_ends_with_two_and_a_reason(tmp_path) -> None:
 def test_robots_prints_what_was_found(walker) -> None:
     out, _, code = run("robots", walker)
     assert code == 0 and "foot left_ankle_roll_link_sole: a sole of 0.22 × 0.1 m" in out
+
+
+@pytest.mark.parametrize(("name", "sideways"), [("diffdrive", False), ("omni", True)])
+def test_a_base_on_wheels_drives_and_survives_the_push(name: str, sideways: bool) -> None:
+    trial = try_robot(name, simulator="builtin")
+    assert trial.kind == "wheels" and trial.unit == "m/s" and trial.stood and trial.followed
+    assert trial.log is not None and trial.scene is not None
+    log, figures = trial.log, trial.figures
+    on_its_way = log.time <= 3.0
+    way = log.true_q[on_its_way, :2] - log.true_q[0, :2]
+    assert 1.7 * trial.radius < way[:, 0].max() < 2.1 * trial.radius  # forward and back
+    assert (np.abs(way[:, 1]).max() > 0.8 * trial.radius) == sideways
+    assert np.linalg.norm(way[-1]) < 0.1 * trial.radius
+    assert 0.0 < figures["off on the loop"] < 0.1 and figures["off at the end"] < 1e-3
+
+
+def cart(axles: int) -> str:
+    """A cart on two wheels an axle, whose file has no word for a wheel."""
+    ends = [(x, y) for x in (0.2, -0.2)[:axles] for y in (0.15, -0.15)]
+    wheels = "".join(
+        f'<body name="wheel{x}{y}" pos="{x} {y} 0"><joint name="{x}{y}" axis="0 1 0"/>'
+        '<geom type="cylinder" size=".1 .02" euler="90 0 0"/></body>'
+        for x, y in ends
+    )
+    motors = "".join(f'<motor joint="{x}{y}" ctrlrange="-20 20"/>' for x, y in ends)
+    return (
+        '<mujoco model="cart"><option timestep="0.001"/><worldbody><geom type="plane" size="5 5 .1"/>'
+        '<body name="cart" pos="0 0 .1"><freejoint/><geom type="box" size=".25 .1 .04" pos="0 0 .05"/>'
+        f"{wheels}</body></worldbody><actuator>{motors}</actuator></mujoco>"
+    )
+
+
+def test_wheels_that_a_file_does_not_declare_are_those_of_its_geometry(tmp_path) -> None:
+    pytest.importorskip("mujoco")
+    file = tmp_path / "cart.xml"
+    file.write_text(cart(2))
+    trial = try_robot(str(file), simulator="mujoco")
+    assert trial.kind == "wheels" and trial.stood and trial.followed
+    file.write_text(cart(1))
+    with pytest.raises(wbc.WbcError, match="do not carry it alone: name its castors"):
+        try_robot(str(file), simulator="mujoco")
+
+
+def test_a_planar_base_holds_its_joints(tmp_path) -> None:
+    pytest.importorskip("mujoco")
+    file = tmp_path / "planar.xml"
+    file.write_text(
+        '<mujoco><option timestep="0.001"/><worldbody><body name="cart" pos="0 0 .1">'
+        '<joint name="x" type="slide" axis="1 0 0"/><joint name="y" type="slide" axis="0 1 0"/>'
+        '<joint name="turn" axis="0 0 1"/><geom type="box" size=".25 .2 .05"/></body></worldbody><actuator>'
+        '<motor joint="x" ctrlrange="-99 99"/><motor joint="y" ctrlrange="-99 99"/>'
+        '<motor joint="turn" ctrlrange="-9 9"/></actuator></mujoco>'
+    )
+    trial = try_robot(str(file), simulator="builtin")
+    assert (trial.kind, trial.unit) == ("joints", "rad") and trial.stood and trial.followed

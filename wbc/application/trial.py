@@ -12,6 +12,7 @@ import numpy as np
 
 import wbc
 from tasks import stacks
+from wbc.application import rolling
 from wbc.arrays import Array
 from wbc.control.controller import Controller
 from wbc.dynamics.base import Dynamics
@@ -44,9 +45,10 @@ class Trial:
 
     Attributes:
         robot: its name.
-        kind: "legs", "arm" or "joints".
+        kind: "legs", "wheels", "arm" or "joints".
         found: what there is in the file, and what was chosen, by title.
         moved: what was moved round the loop: a frame, or the center of mass; empty for joints.
+        unit: of what is off: "m", "m/s" of a base on wheels, which returns to no place, or "rad" of joints.
         radius: of the loop, m.
         figures: numbers, by what they are; distances in m, times in s.
         ended: how the run ended.
@@ -61,6 +63,7 @@ class Trial:
     kind: str
     found: dict[str, str]
     moved: str
+    unit: str
     radius: float
     figures: dict[str, float] = field(default_factory=dict)
     ended: str = ""
@@ -72,7 +75,8 @@ class Trial:
 
     def plain(self) -> dict[str, Any]:
         """What a program wants to read: no arrays, no objects."""
-        names = ("robot", "kind", "found", "moved", "radius", "figures", "ended", "stood", "followed", "health")
+        names = ["robot", "kind", "found", "moved", "unit", "radius"]
+        names += ["figures", "ended", "stood", "followed", "health"]
         return {name: getattr(self, name) for name in names}
 
 
@@ -112,11 +116,12 @@ def _try(file: str, simulator: str, seconds: float, record: Path | None, options
         found = describe(robot, [str(warning.message).removeprefix(f"{file}: ") for warning in caught])
         if not robot.na:
             raise WbcError(f"{file}: it has no actuators that drive a joint: there is nothing to control it with")
-        if robot.model.floating and not robot.model.feet:
-            rolls = robot.model.wheels or any(note.startswith("wheels") for note in robot.model.notes)
-            wheels = "it rolls on wheels" if rolls else "no part of it stands on the ground as a foot does"
-            raise WbcError(f"{file}: {wheels}: there is no stack for it yet; name its feet, if it has some (--feet)")
-        stack = stacks.standing(robot, period=PERIOD)
+        wheeled = rolling.rolls(robot)
+        if robot.model.floating and not robot.model.feet and not wheeled:
+            raise WbcError(
+                f"{file}: no part of it stands on the ground as a foot or wheel does: name its feet (--feet)"
+            )
+        stack = rolling.stack(robot, PERIOD) if wheeled else stacks.standing(robot, period=PERIOD)
         plant = _plant(robot, simulator or default_simulator())
         controller = Controller(robot, stack, period=PERIOD)
     trial = _plan(robot, controller, found)
@@ -164,24 +169,30 @@ def _plan(robot: Dynamics, controller: Controller, found: dict[str, str]) -> Tri
     """What is moved, and by how much."""
     model, posed = robot.model, robot.copy()
     posed.update(model.nominal)
-    kind, moved, radius = "joints", "", 0.0
-    if model.floating:
+    kind, moved, unit, radius = "joints", "", "rad", 0.0
+    if rolling.rolls(robot):
+        kind, moved, unit, radius = "wheels", model.root, "m/s", rolling.radius(controller)
+    elif model.floating:
+        unit = "m"
         kind = "legs"
         names = [task.name for task in controller.stack]
         moved = "base" if "base" in names else "center of mass"
         radius = RADIUS[moved] * float(posed.com[2] - min(posed.pose(foot)[2, 3] for foot in model.feet))
-    elif model.hands:
-        kind, moved = "arm", model.hands[0]
+    elif model.hands and _reaches(posed, model.hands[0]):
+        kind, moved, unit = "arm", model.hands[0], "m"
         root = model.root if model.root in model.frame_names else "world"
         reach = float(np.linalg.norm(posed.pose(moved)[:3, 3] - posed.pose(root)[:3, 3]))
         radius = min(0.05, RADIUS["hand"] * reach)
-    return Trial(model.name, kind, found, moved, radius)
+    return Trial(model.name, kind, found, moved, unit, radius)
 
 
 def _scene(robot: Dynamics, controller: Controller, plant: Plant, trial: Trial, seconds: float) -> Scene:
     model, posed = robot.model, robot.copy()
     posed.update(model.nominal)
-    if trial.moved:
+    if trial.kind == "wheels":
+        drive: Any = controller.stack[rolling.TASK]
+        drive.target = _way(controller, trial).target
+    elif trial.moved:
         task: Any = controller.stack[trial.moved]
         home = posed.com.copy() if trial.moved == "center of mass" else posed.pose(_frame(robot, trial)).copy()
         if trial.kind == "arm" and "rx" not in task.axes:
@@ -196,12 +207,23 @@ def _scene(robot: Dynamics, controller: Controller, plant: Plant, trial: Trial, 
         body = next(name for name in reversed(ends) if name in model.frame_names)
     push = Push(body, (0.0, weight, 0.0), PUSHED, PUSHING)
     phases = [
-        (0.0, "stands" if trial.kind == "legs" else "holds"),
+        (0.0, "stands" if model.floating else "holds"),
         (LOOP, "goes round a loop"),
         (LOOP + AROUND, "holds"),
     ]
     phases += [(PUSHED, f"is pushed, {weight:.3g} N"), (PUSHED + PUSHING, "recovers")]
     return Scene(controller, plant, seconds, disturbances=[push], phases=phases)
+
+
+def _way(controller: Controller, trial: Trial) -> rolling.Way:
+    drive: Any = controller.stack[rolling.TASK]
+    return rolling.Way(trial.radius, "y" in drive.axes, LOOP, AROUND)
+
+
+def _reaches(posed: Dynamics, hand: str) -> bool:
+    """Whether a hand can go in all three directions, as round a loop: that of a planar base can't go up."""
+    J = posed.jacobian(hand)[:3]
+    return bool(np.linalg.matrix_rank(J, tol=1e-6) == 3)
 
 
 def _frame(robot: Dynamics, trial: Trial) -> str:
@@ -263,12 +285,17 @@ def _judge(trial: Trial, robot: Dynamics, log: Log, scene: Scene) -> None:
 
 
 def _limit(trial: Trial) -> float:
-    """How far off it may be on the loop and at the end: half of the loop's radius, m; or 0.1 rad."""
+    """How far off it may be on the loop and at the end: half of the loop's radius or speed; or 0.1 rad."""
+    if trial.kind == "wheels":
+        assert trial.scene is not None
+        return _way(trial.scene.controller, trial).fastest / 2  # type: ignore[arg-type]
     return trial.radius / 2 if trial.moved else 0.1
 
 
 def _deviation(trial: Trial, robot: Dynamics, log: Log, scene: Scene) -> Array:
-    """How far what is moved was from where it should have been, m; or the worst joint, rad; shape (ticks,)."""
+    """How far off what is moved was, or the worst joint, in the unit of the trial, shape (ticks,)."""
+    if trial.kind == "wheels":
+        return rolling.deviation(robot, log, _way(scene.controller, trial))  # type: ignore[arg-type]
     posed, off = robot.copy(), np.zeros(len(log))
     if not trial.moved:
         first = robot.nv if not robot.model.floating else 6
