@@ -193,7 +193,7 @@ def _posture(robot: Dynamics, names: Iterable[str] | None = None) -> Array:
     """The nominal positions of joints: of those with motors, or of those that are named."""
     model = robot.model
     if names is None:
-        names = [joint.name for joint in model.joints.values() if joint.actuated and joint.nv == 1]
+        names = [joint.name for joint in model.joints.values() if model.drives(joint.name) and joint.nv == 1]
     return np.array([model.nominal[model.q_index[name]] for name in names])
 
 
@@ -215,7 +215,7 @@ def _legs(robot: Dynamics) -> int:
 
 def _joints_to(robot: Dynamics, frame: str) -> int:
     """The joints with motors that move a frame."""
-    return sum(robot.model.joints[name].actuated for name in _way(robot, frame))
+    return sum(robot.model.drives(name) for name in _way(robot, frame))
 
 
 def _held_axes(robot: Dynamics) -> dict[str, tuple[str, ...]]:
@@ -234,8 +234,9 @@ def _quiet_joints(robot: Dynamics, hand: str | None) -> list[str]:
     busy = {name for foot in robot.model.feet for name in _way(robot, foot)}
     if hand is not None:
         busy |= set(_way(robot, hand))
-    joints = robot.model.joints.values()
-    return [joint.name for joint in joints if joint.actuated and joint.nv == 1 and joint.name not in busy]
+    model = robot.model
+    driven = [joint.name for joint in model.joints.values() if model.drives(joint.name) and joint.nv == 1]
+    return [name for name in driven if name not in busy]
 
 
 def _hand(robot: Dynamics, hand: str | None) -> str:

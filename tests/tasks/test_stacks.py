@@ -147,3 +147,19 @@ def test_an_arm_without_limits_and_with_two_joints_on_its_base_has_a_stack(tmp_p
     )
     assert "joint limits" not in [task.name for task in stacks.standing(wbc.load(path))]
     assert try_robot(str(path), seconds=0.2).stood
+
+
+def test_a_finger_on_a_tendon_is_part_of_the_posture() -> None:
+    pytest.importorskip("mujoco")
+    import mujoco
+
+    finger = """<mujoco><option timestep="0.001"/><worldbody>
+    <body name="a"><joint name="a" axis="0 1 0"/><geom type="capsule" size=".01" fromto="0 0 0 .1 0 0" mass=".1"/>
+    <body name="b" pos=".1 0 0"><joint name="b" axis="0 1 0"/>
+    <geom type="capsule" size=".01" fromto="0 0 0 .1 0 0" mass=".1"/></body></body></worldbody>
+    <tendon><fixed name="t"><joint joint="a" coef="1"/><joint joint="b" coef="1"/></fixed></tendon>
+    <equality><joint joint1="a" joint2="b"/></equality>
+    <actuator><motor tendon="t" ctrlrange="-5 5"/></actuator></mujoco>"""
+    robot = wbc.load(mujoco.MjModel.from_xml_string(finger))
+    log = wbc.run(wbc.Controller(robot, stacks.standing(robot)), make_plant(robot, "builtin"), 0.5)
+    assert log.ended == "finished" and np.abs(log.q[-1] - robot.model.nominal).max() < 1e-3

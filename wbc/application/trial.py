@@ -298,8 +298,9 @@ def _deviation(trial: Trial, robot: Dynamics, log: Log, scene: Scene) -> Array:
         return rolling.deviation(robot, log, _way(scene.controller, trial))  # type: ignore[arg-type]
     posed, off = robot.copy(), np.zeros(len(log))
     if not trial.moved:
-        first = robot.nv if not robot.model.floating else 6
-        worst: Array = np.abs([robot.difference(robot.model.nominal, q)[-first:] for q in log.true_q]).max(axis=1)
+        model = robot.model  # what has no motor of its own moves as loops and springs make it
+        held = [model.v_index[name] for name in robot.joint_names if model.drives(name)]
+        worst: Array = np.abs([robot.difference(model.nominal, q)[held] for q in log.true_q]).max(axis=1)
         return worst
     target: Any = scene.controller.stack[trial.moved].target  # type: ignore[attr-defined]
     for tick, (t, q) in enumerate(zip(log.time, log.true_q, strict=True)):
