@@ -112,3 +112,28 @@ def test_a_planar_base_holds_its_joints(tmp_path) -> None:
     )
     trial = try_robot(str(file), simulator="builtin")
     assert (trial.kind, trial.unit) == ("joints", "rad") and trial.stood and trial.followed
+
+
+def test_two_arms_go_round_their_loops_at_once(tmp_path) -> None:
+    pytest.importorskip("mujoco")
+    link = '<geom type="capsule" size=".02" fromto="0 0 0 .25 0 0" mass=".5"/>'
+    arms = "".join(
+        f'<body name="{side}1" pos="0 {y} 0"><joint name="{side}a" axis="0 0 1"/><geom size=".05" mass="1"/>'
+        f'<body name="{side}2"><joint name="{side}b" axis="0 1 0"/>{link}'
+        f'<body name="{side}3" pos=".25 0 0"><joint name="{side}c" axis="0 1 0"/>{link}'
+        f'<body name="{side}hand" pos=".25 0 0"><geom size=".02" mass=".1"/></body></body></body></body>'
+        for side, y in (("left", 0.4), ("right", -0.4))
+    )
+    motors = "".join(
+        f'<motor joint="{side}{joint}" ctrlrange="-40 40"/>' for side in ("left", "right") for joint in "abc"
+    )
+    file = tmp_path / "arms.xml"
+    file.write_text(
+        f'<mujoco><option timestep="0.001"/><worldbody>{arms}</worldbody><actuator>{motors}</actuator>'
+        '<keyframe><key qpos="0 -0.8 1.6 0 -0.8 1.6"/></keyframe></mujoco>'
+    )
+    trial = try_robot(str(file), simulator="builtin", seconds=3.2)
+    assert trial.frames == ("lefthand", "righthand") and trial.moved == "lefthand, righthand"
+    assert trial.log is not None and trial.followed and trial.figures["off on the loop"] < 1e-3
+    for arm in (slice(0, 3), slice(3, 6)):
+        assert np.ptp(trial.log.true_q[:, arm], axis=0).max() > 0.05

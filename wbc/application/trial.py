@@ -47,7 +47,7 @@ class Trial:
         robot: its name.
         kind: "legs", "wheels", "arm" or "joints".
         found: what there is in the file, and what was chosen, by title.
-        moved: what was moved round the loop: a frame, or the center of mass; empty for joints.
+        moved: what was moved round the loop: a base, hands, or the center of mass; empty for joints.
         unit: of what is off: "m", "m/s" of a base on wheels, which returns to no place, or "rad" of joints.
         radius: of the loop, m.
         figures: numbers, by what they are; distances in m, times in s.
@@ -57,6 +57,7 @@ class Trial:
         health: what the log says of its ticks.
         log: of the run.
         scene: that was run.
+        frames: that went round the loop: none of joints, or of the center of mass.
     """
 
     robot: str
@@ -72,6 +73,7 @@ class Trial:
     health: str = ""
     log: Log | None = None
     scene: Scene | None = None
+    frames: tuple[str, ...] = ()
 
     def plain(self) -> dict[str, Any]:
         """What a program wants to read: no arrays, no objects."""
@@ -170,6 +172,7 @@ def _plan(robot: Dynamics, controller: Controller, found: dict[str, str]) -> Tri
     model, posed = robot.model, robot.copy()
     posed.update(model.nominal)
     kind, moved, unit, radius = "joints", "", "rad", 0.0
+    frames: tuple[str, ...] = ()
     if rolling.rolls(robot):
         kind, moved, unit, radius = "wheels", model.root, "m/s", rolling.radius(controller)
     elif model.floating:
@@ -177,13 +180,15 @@ def _plan(robot: Dynamics, controller: Controller, found: dict[str, str]) -> Tri
         kind = "legs"
         names = [task.name for task in controller.stack]
         moved = "base" if "base" in names else "center of mass"
+        frames = (model.root,) if moved == "base" else ()
         radius = RADIUS[moved] * float(posed.com[2] - min(posed.pose(foot)[2, 3] for foot in model.feet))
-    elif model.hands and _reaches(posed, model.hands[0]):
-        kind, moved, unit = "arm", model.hands[0], "m"
+    elif model.hands and all(_reaches(posed, hand) for hand in model.hands):
+        kind, moved, unit, frames = "arm", ", ".join(model.hands), "m", model.hands
         root = model.root if model.root in model.frame_names else "world"
-        reach = float(np.linalg.norm(posed.pose(moved)[:3, 3] - posed.pose(root)[:3, 3]))
+        start = posed.pose(root)[:3, 3]
+        reach = min(float(np.linalg.norm(posed.pose(hand)[:3, 3] - start)) for hand in model.hands)
         radius = min(0.05, RADIUS["hand"] * reach)
-    return Trial(model.name, kind, found, moved, unit, radius)
+    return Trial(model.name, kind, found, moved, unit, radius, frames=frames)
 
 
 def _scene(robot: Dynamics, controller: Controller, plant: Plant, trial: Trial, seconds: float) -> Scene:
@@ -192,16 +197,17 @@ def _scene(robot: Dynamics, controller: Controller, plant: Plant, trial: Trial, 
     if trial.kind == "wheels":
         drive: Any = controller.stack[rolling.TASK]
         drive.target = _way(controller, trial).target
-    elif trial.moved:
-        task: Any = controller.stack[trial.moved]
-        home = posed.com.copy() if trial.moved == "center of mass" else posed.pose(_frame(robot, trial)).copy()
-        if trial.kind == "arm" and "rx" not in task.axes:
-            home = home[:3, 3]
+    elif trial.moved == "center of mass":
+        balance: Any = controller.stack[trial.moved]
         # two legs without a joint that rolls the foot can't sway to the side
-        side = np.eye(3)[0 if trial.moved == "center of mass" else 1]
-        task.target = Loop(home, trial.radius, side).target
+        balance.target = Loop(posed.com.copy(), trial.radius, np.eye(3)[0]).target
+    for frame in trial.frames:
+        task, home = _task(controller, trial, frame), posed.pose(frame).copy()
+        if "rx" not in task.axes:
+            home = home[:3, 3]
+        task.target = Loop(home, trial.radius, np.eye(3)[1]).target
     weight = SHARE * 9.81 * model.mass
-    body = model.root if trial.kind != "arm" else _frame(robot, trial)
+    body = model.root if trial.kind != "arm" else trial.frames[0]
     if trial.kind == "joints":
         ends = [joint.child for joint in model.joints.values() if joint.nv]
         body = next(name for name in reversed(ends) if name in model.frame_names)
@@ -226,8 +232,8 @@ def _reaches(posed: Dynamics, hand: str) -> bool:
     return bool(np.linalg.matrix_rank(J, tol=1e-6) == 3)
 
 
-def _frame(robot: Dynamics, trial: Trial) -> str:
-    return robot.model.root if trial.moved == "base" else trial.moved
+def _task(controller: Controller, trial: Trial, frame: str) -> Any:  # noqa: ANN401  a task with axes
+    return controller.stack["base" if trial.moved == "base" else frame]
 
 
 class Loop:
@@ -302,10 +308,14 @@ def _deviation(trial: Trial, robot: Dynamics, log: Log, scene: Scene) -> Array:
         held = [model.v_index[name] for name in robot.joint_names if model.drives(name)]
         worst: Array = np.abs([robot.difference(model.nominal, q)[held] for q in log.true_q]).max(axis=1)
         return worst
-    target: Any = scene.controller.stack[trial.moved].target  # type: ignore[attr-defined]
+    controller: Any = scene.controller
+    targets = {frame: _task(controller, trial, frame).target for frame in trial.frames}
     for tick, (t, q) in enumerate(zip(log.time, log.true_q, strict=True)):
         posed.update(q)
-        wanted = target(float(t))[0]
-        place = posed.com if trial.moved == "center of mass" else posed.pose(_frame(robot, trial))[:3, 3]
-        off[tick] = np.linalg.norm((wanted if wanted.shape == (3,) else wanted[:3, 3]) - place)
+        if not targets:
+            off[tick] = np.linalg.norm(controller.stack[trial.moved].target(float(t))[0] - posed.com)
+        for frame, target in targets.items():
+            wanted = target(float(t))[0]
+            away = (wanted if wanted.shape == (3,) else wanted[:3, 3]) - posed.pose(frame)[:3, 3]
+            off[tick] = max(off[tick], np.linalg.norm(away))
     return off
