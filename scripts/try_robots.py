@@ -141,7 +141,10 @@ def row(name: str, found: dict[str, object]) -> str:
     shown = [unit(figures[key]) if key in figures else "-" for key in ("off on the loop",)]
     push = f"{unit(figures['off after the push'])} → {unit(figures['off at the end'])}" if found["stood"] else "-"
     verdict = "yes" if found["stood"] else str(found["ended"])
-    why = "" if found["followed"] or not found["stood"] else "does not follow"
+    health = str(found["health"]).replace("|", "/")
+    reasons = ["does not follow"] if found["stood"] else []
+    reasons += [health] if health != "good" else []
+    why = "" if found["followed"] else _cut(": ".join(reasons))
     tick = f"{1e3 * figures['tick, median']:.2f} ms"
     return f"| {name} | {', '.join(kinds) or '-'} | {accuracy} | {verdict} | {shown[0]} | {push} | {tick} | {why} |"
 
