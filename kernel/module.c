@@ -18,7 +18,7 @@ static PyMethodDef methods[] = {
 static struct PyModuleDef module = {PyModuleDef_HEAD_INIT, .m_name = "_kernel", .m_size = -1, .m_methods = methods};
 
 PyMODINIT_FUNC PyInit__kernel(void) {
-    static int (*const parts[])(PyObject *) = {plan_register, tick_plan_register, poses_register,  frames_register,
+    static int (*const parts[])(PyObject *) = {plan_register, tick_plan_register, poses_register,  law_register, frames_register,
                                                terms_register, tree_register};
     PyObject *made = PyModule_Create(&module);
     for (size_t i = 0; made && i < sizeof parts / sizeof *parts; i++)

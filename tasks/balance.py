@@ -10,6 +10,7 @@ from tasks.axes import AXES, picked
 from wbc.arrays import Array, ArrayLike
 from wbc.dynamics import Dynamics
 from wbc.tasking.gains import Gains, rate_gain
+from wbc.tasking.law import law
 from wbc.tasking.rows import Rows
 from wbc.tasking.target import Aimed, Moving, Target
 from wbc.tasking.tick import Tick
@@ -85,10 +86,16 @@ class CenterOfMass(OnCenterOfMass):
         com = robot.com
         wanted, velocity, acceleration = self._target.at(tick.time, com)
         J, at = robot.com_jacobian, self._picked
-        e, rate, rest = wanted - com, velocity - J.dot(robot.v), acceleration - robot.com_bias
+        bias = robot.com_bias
         if len(at) < 3:
-            e, rate, rest, J = e[at], rate[at], rest[at], J[at]
-        return Rows.equal(rest + self.gains.kd * rate + self.gains.kp * e, acceleration=J)
+            J, bias, com, wanted, velocity, acceleration = (
+                part[at] for part in (J, bias, com, wanted, velocity, acceleration)
+            )
+        kd, kp = self.gains.kd, self.gains.kp
+        b = law(
+            v=robot.v, J=J, bias=bias, kd=kd, kp=kp, place=com, wanted=wanted, rate=velocity, acceleration=acceleration
+        )
+        return Rows.equal(b, acceleration=J)
 
 
 class CentroidalMomentum(Aimed):

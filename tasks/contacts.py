@@ -15,6 +15,7 @@ from wbc.dynamics import Dynamics
 from wbc.errors import WbcError, number, show, unknown_name
 from wbc.model.parts import constant, plane_axes
 from wbc.tasking.gains import Gains
+from wbc.tasking.law import law
 from wbc.tasking.rows import Rows
 from wbc.tasking.target import Aimed, Moving, Target
 from wbc.tasking.task import Task
@@ -82,9 +83,8 @@ class ContactMotion(Task):
     def rows(self, robot: Dynamics, tick: Tick) -> Rows:
         """See `Task`; three rows a point, six a sole, up to three a wheel, or those of its axes."""
         J, bias = tick.contact_motion(robot)
-        b = -bias - self.gains.kd * J.dot(robot.v)
-        if self.gains.kp:
-            b += self.gains.kp * tick.contact_error(robot)
+        error = tick.contact_error(robot) if self.gains.kp else None
+        b = law(v=robot.v, J=J, bias=bias, kd=self.gains.kd, kp=self.gains.kp, wanted=error)
         if self._all is not None or self._of:
             S = self._picking(robot, tick)
             return Rows.equal(S @ b, acceleration=S @ J)

@@ -13,6 +13,7 @@ from wbc.dynamics import Dynamics
 from wbc.errors import WbcError, show, unknown_name
 from wbc.model.names import actuator_names, velocity_names
 from wbc.tasking.gains import Gains
+from wbc.tasking.law import law
 from wbc.tasking.rows import Rows
 from wbc.tasking.target import Aimed, Moving, Target
 from wbc.tasking.task import Task
@@ -119,7 +120,8 @@ class JointAcceleration(OnJoints):
         self._find(robot)
         q, v = robot.q[self._q], robot.v[self._v]
         wanted, rate, acceleration = self._target.at(tick.time, q)
-        b = acceleration + self.gains.kd * (rate - v) + self.gains.kp * (wanted - q)
+        kd, kp = self.gains.kd, self.gains.kp
+        b = law(v=v, kd=kd, kp=kp, place=q, wanted=wanted, rate=rate, acceleration=acceleration)
         return Rows.equal(b, acceleration=self._v)
 
 

@@ -122,7 +122,8 @@ class JointLimits(LimitedJoints):
     as seen in discrete time: with d the way to the limit and T the period, the greatest a with
     (v + a T)² ≤ 2 a_brake (d − v T − a T²/2). They are never empty. A joint that can't stop in time brakes harder, as
     hard as it must; one that is beyond its limit is led back with a critically damped motion, and one that is too fast
-    is slowed.
+    is slowed. A joint comes up to its greatest speed, and to the speed that it could still stop from, as an exponential
+    does: torque need not change at once where a limit begins to count.
 
     Args:
         braking: acceleration a_brake that a joint can be counted on to stop with, rad/s² or m/s².
@@ -130,6 +131,7 @@ class JointLimits(LimitedJoints):
         margin: kept from the position limits, rad or m.
         speed_scale: share of the speed limits that may be used.
         return_hz: frequency of the motion that leads a joint back.
+        approach: time constant with which it comes up to a greatest speed, s; 0: within a period.
         name: see `Task`.
         weight: see `Task`.
     """
@@ -141,12 +143,14 @@ class JointLimits(LimitedJoints):
         margin: float = 0.0,
         speed_scale: float = 1.0,
         return_hz: float = 2.0,
+        approach: float = 0.05,
         name: str | None = None,
         weight: float = 1.0,
     ) -> None:
         super().__init__(margin, speed_scale, "joint limits" if name is None else name, weight)
         self.braking = number(braking, f"{self.name}: braking", above=True)
         self.greatest = number(greatest, f"{self.name}: greatest", low=self.braking)
+        self.approach = number(approach, f"{self.name}: approach", low=0.0)
         self._omega = 2 * np.pi * number(return_hz, f"{self.name}: return_hz", high=1e3, above=True)
 
     def rows(self, robot: Dynamics, tick: Tick) -> Rows:
@@ -184,6 +188,7 @@ class JointLimits(LimitedJoints):
         if turns.any():  # else the joint stops or turns within the period, and must not be beyond the limit at its end
             x = np.where(turns, np.minimum(-v, 2 / T * left), x)
         bound = x / T
+        bound = np.minimum(bound, self._approaching(bound, d, v, T))
         beyond = way < 0
         if beyond.any():
             back = self._omega**2 * (way - INSIDE) - 2 * self._omega * v
@@ -192,3 +197,21 @@ class JointLimits(LimitedJoints):
         bound = np.minimum(bound, np.maximum((self._speed - v) / T, -self.braking))
         clipped: Array = np.maximum(np.minimum(bound, self.greatest), -self.greatest)
         return clipped
+
+    def _approaching(self, bound: Array, way: Array, v: Array, period: float) -> Array:
+        """The greatest acceleration with which a joint comes up to its greatest speeds as an exponential does.
+
+        h' ≥ -h / approach for what a speed is below the greatest one, h = s - v; s is the joint's own limit, and the
+        speed from which braking still stops it in time, √(2 a_brake way), which falls as the joint moves on.
+
+        Args:
+            bound: with which it comes up to the second one within a period.
+            way: to the limit, not negative.
+            v: speed towards it.
+            period: of the control, s.
+        """
+        share = period / max(self.approach, period)
+        stoppable = np.sqrt(2.0 * self.braking * way)
+        falls = self.braking * np.clip(v / np.maximum(stoppable, 1e-9), 0.0, 1.0)
+        gentle = np.minimum(share * (self._speed - v) / period, share * (bound + falls) - falls)
+        return np.maximum(gentle, -self.braking)

@@ -24,7 +24,7 @@ def pushed(solver: str = "hierarchical-qp", loose: tuple[str, ...] = (), **optio
     limits = tasks.TorqueLimits(**options) + tasks.FrictionCones() + tasks.ContactMotion()
     base, posture = tasks.EndEffectorAcceleration("base", gains=wbc.Gains(3.0)), tasks.JointAcceleration()
     stack = wbc.Stack(tasks.EquationOfMotion() / limits / base / posture / tasks.TorqueMinimization(), contacts=feet)
-    ours = controller(robot, stack, solver)
+    ours = controller(robot, stack, solver, rise=None)  # its speed comes from one tick to the next
     ours.step(robot.model.nominal, np.zeros(18))
     return ours.step(robot.model.nominal, PUSHED, 1e-3)
 

@@ -29,16 +29,19 @@ class Levels(HierarchicalQP):
 
 
 def scene(name: str, solver: Solver | str, limits: float = 1.0, target: object = None) -> wbc.Controller:
-    """Legs that carry a base, or an arm that holds a tool; a posture, and least torque."""
+    """Legs that carry a base, or an arm that holds a tool; a posture, and least torque.
+
+    Torques may jump: how far they do is looked at, and states lie apart.
+    """
     robot = wbc.load(name, "pinocchio")
     bounds = tasks.TorqueLimits(scale=limits)
     posture = tasks.JointAcceleration(gains=wbc.Gains(1.5)) / tasks.TorqueMinimization()
     if name == "arm":
         goal = tasks.EndEffectorAcceleration("tool", gains=wbc.Gains(2.0))
-        return controller(robot, wbc.Stack(tasks.EquationOfMotion() / bounds / goal / posture), solver)
+        return controller(robot, wbc.Stack(tasks.EquationOfMotion() / bounds / goal / posture), solver, rise=None)
     goal = tasks.EndEffectorAcceleration("base", target, gains=wbc.Gains(3.0))  # type: ignore[arg-type]
     above = tasks.EquationOfMotion() / (bounds + tasks.FrictionCones()) / tasks.ContactMotion()
-    return controller(robot, wbc.Stack(above / goal / posture, contacts=contacts(robot)), solver)
+    return controller(robot, wbc.Stack(above / goal / posture, contacts=contacts(robot)), solver, rise=None)
 
 
 def bent(robot: wbc.Dynamics, share: float) -> Array:

@@ -15,7 +15,7 @@ from tests.control.scenes import standing
 from wbc.application.cli import app
 from wbc.application.comparison import compare
 from wbc.kinematics import DifferentialKinematics, KinematicScene
-from wbc.simulation import Runnable, Scene, Simulator, loop
+from wbc.simulation import Runnable, Scene, Simulator
 
 
 def on_a_plant() -> Scene:
@@ -90,15 +90,3 @@ def test_a_logged_tick_makes_no_other_robot_and_updates_its_own_once(name: str, 
     assert len(log) == ticks and np.isfinite(log.cone_margin).all() and len(log.errors) == 2
     assert controller.robot.updates - before == ticks
     assert not copies
-
-
-def test_a_run_gives_each_tick_its_period_and_no_longer(monkeypatch) -> None:
-    monkeypatch.setattr(loop, "WHOLE", 1.0)
-    robot, seen = wbc.load("planar_arm"), []
-    controller = wbc.Controller(robot, wbc.Stack(tasks.EquationOfMotion() / tasks.JointAcceleration()))
-    plant = wbc.Simulator(robot)
-    wbc.run(controller, plant, 0.01, period=2e-3, targets=lambda t, ours: seen.append(ours.deadline))
-    wbc.run(controller, plant, 0.01, deadline=np.inf, targets=lambda t, ours: seen.append(ours.deadline))
-    assert seen[:5] == [2e-3] * 5
-    assert set(seen[5:]) == {np.inf}
-    assert controller.deadline is None

@@ -29,7 +29,12 @@ class Run:
 
     def __init__(self, folder, before=""):
         self.out, self.note = folder / "out", folder / "note"
-        code = before + CODE.format(stub=STUB)
+        # a shell that runs the tests in the background has it ignore Ctrl-C
+        code = (
+            "import signal\nsignal.signal(signal.SIGINT, signal.default_int_handler)\n"
+            + before
+            + CODE.format(stub=STUB)
+        )
         self.process = subprocess.Popen(
             [sys.executable, "-c", code, str(self.out), str(self.note)], stderr=subprocess.PIPE, text=True
         )

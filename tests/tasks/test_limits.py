@@ -45,7 +45,7 @@ def test_pulled_to_a_limit_a_joint_stops_at_it_and_never_passes(period: float, s
     assert (np.abs(v) <= LIMITS.velocity + 1e-9).all()
     assert (a * side >= -20.0 * (1 + 1e-6)).all(), "it brakes no harder than it was told it can"
     end = LIMITS.upper if side > 0 else LIMITS.lower
-    assert np.allclose(q[-1], end, atol=2e-4) and np.abs(v[-1]).max() < 0.02  # it gets there, and rests
+    assert np.allclose(q[-1], end, atol=5e-4) and np.abs(v[-1]).max() < 0.02  # it gets there, and rests
     if hard > 50:
         assert np.abs(v).max(axis=0) == pytest.approx(LIMITS.velocity, rel=0.05)
 
@@ -178,3 +178,13 @@ def test_the_controller_changes_torques_no_faster_than_told() -> None:
 def test_mistakes_are_named(make: object, words: str) -> None:
     with pytest.raises(wbc.WbcError, match=words):
         make()
+
+
+def test_a_joint_comes_up_to_its_limits_without_a_jump() -> None:
+    """Pulled as hard as can be, its acceleration changes by a few rad/s² a tick; at once, it would by hundreds."""
+    home = np.array(ROBOT.model.nominal)
+    for task, jump in ((tasks.JointLimits(), 20.0), (tasks.JointLimits(approach=0.0), None)):
+        _, v, a = simulate(task, home, np.zeros(7), 1e-3, 1.0, lambda t: np.full(7, 500.0 * min(t / 0.05, 1.0)))
+        worst = np.abs(np.diff(a, axis=0)).max()
+        assert np.abs(v).max() > 2.0
+        assert worst < jump if jump is not None else worst > 100.0

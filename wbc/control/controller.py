@@ -26,6 +26,7 @@ from wbc.control.program import Part, Program, row_counts
 from wbc.control.solution import Solution
 from wbc.control.solving import CompiledSolving, LevelSolving, Outcome, Solving, UnsoundRowsError
 from wbc.control.stack import Stack
+from wbc.control.steadiness import Steadiness, SteadySolving
 from wbc.control.ticker import Ticker
 from wbc.control.watch import measured_forces
 from wbc.copies import Independent
@@ -60,6 +61,10 @@ class Controller(Independent, Periodic):
         guard: whether torques are kept within what the actuators give, whatever stack and solver say: a tick that asks
             for more is solved again, with these limits above all. False takes the solver at its word, for comparing
             solvers on stacks without limits; the certificate says what is beyond.
+        rise: s in which a torque may go from nothing to all that its actuator gives: a tick in which one changes faster
+            is solved again with that bound, below the limits and contacts that the stack begins with. It holds where a
+            state goes on from the one before, and not for solvers that look at no inequality. A torque that works
+            against the motion may change twelve times faster: brakes that come late make a swing last. None: any.
 
     Attributes:
         robot: its own copy, in the state of the last tick.
@@ -69,6 +74,7 @@ class Controller(Independent, Periodic):
         chooses_period: whether it was given none, and `wbc.run` may choose one.
         deadline: s, or None.
         guard: as given.
+        rise: as given.
     """
 
     def __init__(
@@ -81,6 +87,7 @@ class Controller(Independent, Periodic):
         deadline: float | None = None,
         friction: bool = True,
         guard: bool = True,
+        rise: float | None = 0.05,
     ) -> None:
         if not isinstance(robot, Dynamics):
             raise WbcError(f"a controller needs a robot of wbc.load, not {show(robot)}")
@@ -104,6 +111,10 @@ class Controller(Independent, Periodic):
         if not isinstance(guard, bool):
             raise WbcError(f"guard = {show(guard)} must be True or False")
         self.guard = guard
+        self.rise = None if rise is None else number(rise, "the rise of torques, s,", high=1e6, above=True)
+        steady = self.rise is not None and not self.solver.ignores_inequalities
+        self._steadiness = Steadiness(self.robot, self.rise) if steady and self.rise is not None else None
+        self._steady: dict[Layout, SteadySolving] = {}
         bounds = [stack.name_of(task) for task in stack if task.bounds_only]
         warn_of_ignored_inequalities(self.solver, bounds)
 
@@ -113,9 +124,13 @@ class Controller(Independent, Periodic):
             self.stack.reset()
             self._ticker.forget()
             self.solver.reset()
+            if self._steadiness is not None:
+                self._steadiness.forget()
             for _, solving, guard in self._laid.values():
                 solving.forget()
                 guard.forget()
+            for steady in self._steady.values():
+                steady.forget()
 
     def expect_new_clock(self) -> None:
         """The time of the next tick may be before that of the last one, as at the start of a run.
@@ -164,7 +179,7 @@ class Controller(Independent, Periodic):
             outcome, parts = self._solve(laid, tick, equation, parts, began)
             solved = perf_counter()
             solution = Solution(robot, tick, parts, outcome, command(robot, tick, outcome), self.stack)
-            solution._past = self._ticker.watch(tick, parts, outcome.yielding, felt)
+            solution._past = self._ticker.watch(tick, parts, outcome.yielding, outcome.steadied, felt)
             self._ticker.note(solution)
             ended = perf_counter()
             solution.time = Times(known - began, built - known, solved - built, ended - began)
@@ -198,17 +213,40 @@ class Controller(Independent, Periodic):
     ) -> tuple[Outcome, tuple[Part, ...]]:
         """Solves within what is left of the deadline, and within what the actuators give; and what was solved."""
         program, solving, guard = laid
+        asked = parts
         try:
             reserve = RESERVE + GUARDING if self.guard and self.solver.ignores_inequalities else RESERVE
             outcome = solving.solve(equation, parts, self._left(began, reserve))
             if self.guard and outcome.status != "failed" and guard.exceeded(outcome.x[tick.torque]):
                 outcome, parts = guard.solve(equation, parts, self._left(began))
+            if self._steadiness is not None and outcome.status != "failed":
+                outcome, parts = self._steadied(self._steadiness, laid, tick, equation, (outcome, parts), asked, began)
             if math.isfinite(outcome.x.dot(outcome.x)) or outcome.status == "failed":
                 return outcome, parts
             raise UnsoundRowsError("the robot's dynamics have a number that can't be used")
         except UnsoundRowsError as error:
             program.check(self.robot, tick)  # names the task whose rows can't be used, if it was one
             return Outcome(np.zeros(tick.n), "failed", reason=error), parts
+
+    def _steadied(
+        self,
+        steadiness: Steadiness,
+        laid: tuple[Program, Solving, Guard],
+        tick: Tick,
+        equation: MotionEquation,
+        found: tuple[Outcome, tuple[Part, ...]],
+        asked: tuple[Part, ...],
+        began: float,
+    ) -> tuple[Outcome, tuple[Part, ...]]:
+        """What was found; where torques change too fast in it, what was asked is solved again with a bound on that."""
+        if not steadiness.exceeded(self.robot, tick, found[0].x[tick.torque]):
+            return found
+        program, _, guard = laid
+        if tick.layout not in self._steady:
+            self._steady[tick.layout] = SteadySolving(program, equation, self.solver, steadiness.task)
+        again = self._steady[tick.layout].solve(self.robot, tick, equation, asked, self._left(began))
+        beyond = self.guard and guard.exceeded(again[0].x[tick.torque])
+        return found if again[0].status == "failed" or beyond else again
 
     def _left(self, began: float, reserve: float = RESERVE) -> float:
         """What a solver may take of a tick's time, s, where so much is left for what comes after it."""

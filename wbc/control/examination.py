@@ -10,6 +10,7 @@ import numpy as np
 
 from wbc.arrays import Array, MaskArray
 from wbc.control.health import Finding, Health
+from wbc.control.steadiness import TorqueRates
 from wbc.control.watch import LONG, Look, Past
 from wbc.model.names import actuator_names
 
@@ -88,6 +89,7 @@ class Examination:
                 *self._moving_contacts(),
                 *self._empty_contacts(),
                 *self._spent_actuators(),
+                *self._hurried_actuators(),
                 *self._out_of_reach(),
                 *self._singular(),
             ]
@@ -143,7 +145,7 @@ class Examination:
             return []
         found = []
         for part, value, residual in self.told:
-            if part.equation:
+            if part.equation or isinstance(part.entry.task, TorqueRates):  # what is above it may need more in passing
                 continue
             beyond = np.where(part.lower < part.upper, np.abs(residual), 0.0)
             row = int(beyond.argmax())
@@ -218,6 +220,18 @@ class Examination:
             )
             for joint in spent
         ]
+
+    def _hurried_actuators(self) -> list[Finding]:
+        """Actuators whose torques change as fast as they may, where that lasts."""
+        since = self.past.hurried
+        if since is None or self.tick.time - since < LASTS:
+            return []
+        lasted, found = self.tick.time - since, []
+        for active in self.solution.active:
+            if active.level < 0 and active.task == TorqueRates.NAME:
+                text = f"{active.row} changes its torque as fast as it may, which has gone on for {lasted:.2g} s"
+                found.append(Finding("torque rate", active.row, lasted, "s", text))
+        return found
 
     def _out_of_reach(self) -> list[Finding]:
         """Tasks whose errors stay. They are looked for once a look."""

@@ -15,6 +15,7 @@ Kind: TypeAlias = Literal[
     "contact motion",
     "empty contact",
     "torque limit",
+    "torque rate",
     "out of reach",
     "singular",
     "late",
@@ -33,6 +34,8 @@ Kind: TypeAlias = Literal[
 - "empty contact": less than a tenth of the commanded normal force was measured: for 0.1 s, longer than a foot bounces
   or is late, where it is a tenth of the robot's weight or more; for 1 s, in which a tool may approach, where it is 2 %.
 - "torque limit": an actuator gives 99.9 % of what it, or `TorqueLimits`, has.
+- "torque rate": for 0.1 s on end torques changed as fast as `Controller(rise=)` lets them. After an impact, or where a
+  target jumps, they do so in passing.
 - "out of reach": for a second a task was 20 mm or 0.05 rad or more from its target and came no nearer (by a tenth), and
   it is not for tasks of a higher priority. Errors of a usual model and sensor are below that.
 - "singular": for 0.1 s a level asks less of a direction of which less than `HierarchicalQP.soften` is left, and misses

@@ -107,6 +107,7 @@ class Program:
     Attributes:
         layout: of x.
         levels: how many a solver sees.
+        leading_limits: how many of them, from the first on, have a task that bounds something or holds contacts.
     """
 
     def __init__(self, stack: Stack, layout: Layout, below: Sequence[Task] = ()) -> None:
@@ -123,6 +124,8 @@ class Program:
         ]
         self._entries += [Entry(task, task.name, len(levels), len(levels) - top) for task in below]
         self.levels = len(levels) - top + bool(below)
+        firm = {entry.rank for entry in self._entries if entry.task.bounds_only or entry.task.holds_contacts}
+        self.leading_limits = next(rank for rank in range(self.levels + 1) if rank not in firm)
 
     def parts(self, robot: Dynamics, tick: Tick) -> tuple[Part, ...]:
         """The rows of all tasks in the robot's present state; tasks that are switched off are left out."""

@@ -42,6 +42,7 @@ class Outcome(NamedTuple):
         yielding: the directions that levels are about to lose, and ask less of: level, row of all tasks' rows that has
             most of it, and how much of its size is left.
         guarded: whether it was solved again within what the actuators give.
+        steadied: whether it was solved again with a bound on the change of torques.
     """
 
     x: Array
@@ -52,6 +53,7 @@ class Outcome(NamedTuple):
     reason: Exception | None = None
     yielding: Sequence[tuple[int, int, float]] = ()
     guarded: bool = False
+    steadied: bool = False
 
 
 class UnsoundRowsError(Exception):

@@ -138,6 +138,7 @@ class Ticker:
         tick: Tick,
         parts: Sequence[Part],
         yielding: Sequence[tuple[int, int, float]],
+        hurried: bool,
         measured: Mapping[str, Array] | None,
     ) -> Past:
         """What a solution may say of the time before it; call it before `note`.
@@ -146,6 +147,7 @@ class Ticker:
             tick: the moment.
             parts: the rows of its tasks.
             yielding: see `Outcome`.
+            hurried: whether torques change as fast as they may.
             measured: forces by contact, N; None: none were measured.
         """
         watch, robot = self._watch, self._robot
@@ -153,6 +155,8 @@ class Ticker:
             watch.look(robot, tick, parts)
         if yielding or watch.past.weak:
             watch.mark(tick.time, yielding)
+        if hurried or watch.past.hurried is not None:
+            watch.hurry(tick.time, hurried)
         if measured is not None or watch.past.empty:
             watch.feel(robot, tick, self._last, measured)
         return watch.past

@@ -72,11 +72,13 @@ class Past(NamedTuple):
         looks: the last ones, the oldest first.
         empty: the contacts that carry nothing, by name.
         weak: since when levels yield, s: by level and row, as solvers count them.
+        hurried: since when torques change as fast as they may in each tick, s; None: they do not.
     """
 
     looks: tuple[Look, ...]
     empty: Mapping[str, Empty]
     weak: Mapping[tuple[int, int], float]
+    hurried: float | None = None
 
 
 NOTHING = Past((), {}, {})
@@ -126,6 +128,16 @@ class Watch:
         before = self.past.weak
         weak = {(level, row): min(before.get((level, row), time), time) for level, row, _ in yielding}
         self.past = self.past._replace(weak=weak)
+
+    def hurry(self, time: float, hurried: bool) -> None:
+        """Remembers since when torques change as fast as they may.
+
+        Args:
+            time: of the tick, s.
+            hurried: whether they do so in it.
+        """
+        since = self.past.hurried
+        self.past = self.past._replace(hurried=min(time if since is None else since, time) if hurried else None)
 
     def feel(self, robot: Dynamics, tick: Tick, last: Ended | None, measured: Mapping[str, Array] | None) -> None:
         """Compares the normal forces that were felt with those that were commanded at the tick before.

@@ -23,8 +23,6 @@ STANDARD_GRAVITY = (0.0, 0.0, -9.81)
 _KEPT = (
     "nominal",
     "feet",
-    "soles",
-    "wheels",
     "hands",
     "shapes",
     "meshes",

@@ -1,0 +1,161 @@
+"""Torques that change no faster than told: what a stack asks for at once is given over some ticks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from wbc.arrays import Array
+from wbc.control.equation_of_motion import MotionEquation
+from wbc.control.program import Entry, Part, Program
+from wbc.control.solving import CompiledSolving, LevelSolving, Outcome, Solving
+from wbc.dynamics.base import Dynamics
+from wbc.model.names import actuator_names
+from wbc.solvers.base import Solver
+from wbc.tasking.rows import Rows
+from wbc.tasking.task import Task
+from wbc.tasking.tick import Tick
+
+FASTEST = 50.0
+"""A state in which a coordinate is further from that of the tick before than this speed explains, rad/s or m/s, is one
+that the robot was put into: what its torques were says nothing."""
+
+
+BRAKES = 12.0
+"""A torque may change so many times faster against the motion of what it drives: if it could stop no sooner than it has
+begun, a swing would gain by each delay, and a joint that can't reach its target would spin."""
+
+MOVES = 0.05
+"""What is slower than this, rad/s or m/s, is not in motion."""
+
+
+class TorqueRates(Task):
+    """Torques stay near those of the tick before, but for brakes.
+
+    Args:
+        most: greatest change in a tick, shape (na,).
+    """
+
+    inequality = True
+    NAME = "torque rates"
+
+    def __init__(self, most: Array) -> None:
+        super().__init__(self.NAME)
+        self.most = most
+
+    def rows(self, robot: Dynamics, tick: Tick) -> Rows:
+        """See `Task`; a row an actuator."""
+        least, most = robot.limits.least, robot.limits.effort
+        last = np.zeros(robot.na) if tick.last_torque is None else np.clip(tick.last_torque, least, most)
+        speed = robot.actuation_matrix.dot(robot.v)
+        down, up = (np.where(motion > MOVES, BRAKES, 1.0) * self.most for motion in (speed, -speed))
+        lower, upper = np.maximum(last - down, least), np.minimum(last + up, most)
+        return Rows.between(lower, upper, torque=np.arange(robot.na))
+
+    def row_names(self, robot: Dynamics, tick: Tick) -> list[str]:
+        """See `Task`."""
+        return actuator_names(robot.model)
+
+
+class Steadiness:
+    """How fast a controller's torques may change.
+
+    Args:
+        robot: the controller's own.
+        rise: time in which a torque may go from nothing to all that its actuator gives, s.
+    """
+
+    def __init__(self, robot: Dynamics, rise: float) -> None:
+        self._slope = robot.limits.effort / rise
+        can = self._slope > 0.0  # what gives nothing is for the guard
+        self._per_slope = np.where(can, 1.0 / np.where(can, self._slope, 1.0), 0.0)
+        self.task = TorqueRates(self._slope)
+        self.forget()
+
+    def forget(self) -> None:
+        """Forgets the ticks before."""
+        self._time, self._passed = np.nan, 0.0
+        self._q: Array | None = None
+        self._before: Array | None = None
+
+    def exceeded(self, robot: Dynamics, tick: Tick, torque: Array) -> bool:
+        """Whether a torque is further from that of the tick before than it may be, in a state that goes on from there.
+
+        Args:
+            robot: in the state of the tick.
+            tick: the moment.
+            torque: that was found for it.
+        """
+        if tick.time != self._time:  # a tick once more is compared with the same one before
+            passed = tick.time - self._time
+            self._passed = passed if passed > tick.period else tick.period  # a tick that comes late may change more
+            self._time, self._before = tick.time, self._q
+        self._q = robot.q
+        if self._before is None or tick.last_torque is None:
+            return False
+        share = (torque - tick.last_torque) * self._per_slope
+        most = self._passed
+        if share.dot(share) <= most * most:  # most often all together change less than one may: one look is enough
+            return False
+        self.task.most = self._slope * most
+        rows = self.task.rows(robot, tick)
+        beyond = np.maximum(rows.lower - torque, torque - rows.upper) > 1e-9 * self.task.most
+        return bool(beyond.any() and np.abs(robot.q - self._before).max() <= FASTEST * most)
+
+
+class SteadySolving:
+    """Solves a tick again with the bound on the rates of torques.
+
+    It stands on a level of its own, below the limits and contacts that the stack begins with: they need what they need
+    after an impact, or before the end of a joint. All else waits. It costs nothing in a tick that keeps it.
+
+    Args:
+        program: the tasks.
+        equation: physics in any state.
+        solver: that was asked first.
+        task: the bound.
+    """
+
+    def __init__(self, program: Program, equation: MotionEquation, solver: Solver, task: TorqueRates) -> None:
+        self._entry = Entry(task, task.name, -1, program.leading_limits)
+        self._shifted: dict[Entry, Entry] = {}
+        under = solver.under(max(self._entry.rank, 1))  # a weighted sum trades neither it nor what is above it
+        levels = under.plan_levels(program.levels + 1)
+        self._solving: Solving
+        if levels is None:
+            self._solving = LevelSolving(program, under, levels=program.levels + 1)
+        else:
+            self._solving = CompiledSolving(program, equation, levels, under)
+
+    def solve(
+        self, robot: Dynamics, tick: Tick, equation: MotionEquation, parts: Sequence[Part], seconds: float
+    ) -> tuple[Outcome, tuple[Part, ...]]:
+        """As `Solving.solve`; and the rows that were solved.
+
+        Args:
+            robot: in the state of the tick.
+            tick: the moment.
+            equation: physics.
+            parts: the rows of the tasks.
+            seconds: that it may take; inf: any.
+        """
+        rank = self._entry.rank
+        rows = self._entry.task.rows(robot, tick)
+        bound = Part(rows.lower, rows.upper, None, 1.0, None, None, rows.torque, self._entry)
+        above = [part for part in parts if part.entry.rank < rank]
+        below = [self._below(part) for part in parts if part.entry.rank >= rank]
+        asked = (*above, bound, *below)
+        return self._solving.solve(equation, asked, seconds)._replace(steadied=True), asked
+
+    def forget(self) -> None:
+        """Forgets what was remembered from tick to tick."""
+        self._solving.forget()
+
+    def _below(self, part: Part) -> Part:
+        """The same rows a level further down."""
+        entry = part.entry
+        shifted = self._shifted.get(entry)
+        if shifted is None:
+            shifted = self._shifted[entry] = Entry(entry.task, entry.name, entry.level, entry.rank + 1)
+        return part._replace(entry=shifted)
