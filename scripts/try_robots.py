@@ -70,10 +70,9 @@ def agreement(file: Path) -> float | None:
     robot = wbc.load(model)
     for _ in range(5):
         q = robot.integrate(model.nominal, 0.2 * rng.normal(size=robot.nv))
-        v = 0.5 * rng.normal(size=robot.nv)
-        torque = rng.normal(size=robot.na)
         q = robot.close_loops(q)
-        v = robot.project_velocity(q, v)
+        v = robot.project_velocity(q, 0.5 * rng.normal(size=robot.nv))
+        torque = rng.normal(size=robot.na)
         robot.update(q, v)
         d.qpos[:], d.qvel[:], d.qfrc_applied[:] = q, v, robot.actuator_force(torque)
         theirs = _limit_of_stiff(m, d)

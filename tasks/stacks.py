@@ -172,7 +172,8 @@ def feet(robot: Dynamics, friction: float = 0.6) -> list[Contact]:
 
 
 def _footless(robot: Dynamics) -> WbcError:
-    return WbcError(f"{robot.model.name!r} has no feet to stand on: name them, wbc.load(..., feet=[...])")
+    wheels = "; tasks.wheels.driving(robot) is a stack for its wheels" if robot.model.wheels else ""
+    return WbcError(f"{robot.model.name!r} has no feet to stand on: name them, wbc.load(..., feet=[...]){wheels}")
 
 
 def _arm(robot: Dynamics, hand: str, fast: float) -> Task:
@@ -198,10 +199,10 @@ def _frequency(robot: Dynamics, faster: float, period: float) -> float:
 
 
 def _posture(robot: Dynamics, names: Iterable[str] | None = None) -> Array:
-    """The nominal positions of joints: of those with motors, or of those that are named."""
+    """The nominal positions of joints: of those that are driven, or of those that are named."""
     model = robot.model
     if names is None:
-        names = [joint.name for joint in model.joints.values() if model.drives(joint.name) and joint.nv == 1]
+        names = [joint.name for joint in model.joints.values() if joint.nv == 1 and model.drives(joint.name)]
     return np.array([model.nominal[model.q_index[name]] for name in names])
 
 
@@ -222,7 +223,7 @@ def _legs(robot: Dynamics) -> int:
 
 
 def _joints_to(robot: Dynamics, frame: str) -> int:
-    """The joints with motors that move a frame."""
+    """How many driven joints move a frame."""
     return sum(robot.model.drives(name) for name in _way(robot, frame))
 
 
@@ -243,8 +244,7 @@ def _quiet_joints(robot: Dynamics, hand: str | None) -> list[str]:
     if hand is not None:
         busy |= set(_way(robot, hand))
     model = robot.model
-    driven = [joint.name for joint in model.joints.values() if model.drives(joint.name) and joint.nv == 1]
-    return [name for name in driven if name not in busy]
+    return [name for name, joint in model.joints.items() if joint.nv == 1 and model.drives(name) and name not in busy]
 
 
 def _hand(robot: Dynamics, hand: str | None) -> str:

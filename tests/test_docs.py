@@ -28,6 +28,6 @@ def test_the_blocks_of_a_page_run(page: str, tmp_path: Path, monkeypatch, capsys
 
 
 def test_links_and_pictures_are_there() -> None:
-    for path in DOCS.rglob("*.md"):
+    for path in (*DOCS.rglob("*.md"), *DOCS.parent.glob("*.md")):
         for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", path.read_text(encoding="utf-8")):
             assert (path.parent / target).exists(), f"{path.name} points to {target}"

@@ -8,12 +8,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import typer
 
 import wbc
 from tests.foreign import biped
+from wbc.application.cli import app
 from wbc.model import packaged_robots
 
-README = (Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8")
+ROOT = Path(__file__).parents[1]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
 EXAMPLES = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
 
 
@@ -70,3 +73,14 @@ def test_the_table_of_robots_has_each_as_it_is() -> None:
         model = wbc.load(name, "numpy").model
         base = "floating" if model.floating else "fixed"
         assert row == f"{base} | {len(model.joint_names)} | {model.mass:.0f} kg"
+
+
+def test_it_counts_the_examples() -> None:
+    (count,) = re.findall(r"\[(\d+) examples\]", README)
+    assert int(count) == len(list((ROOT / "examples").glob("[0-9]*.py")))
+
+
+def test_every_command_is_in_its_table() -> None:
+    rows = "".join(re.findall(r"^\| `wbc .*", README, re.MULTILINE))
+    for command in typer.main.get_group(app).commands:
+        assert f"`wbc {command}" in rows

@@ -118,3 +118,5 @@ def test_the_command_line_says_the_same():
     for text in ("push", "push=", "=3", "push=1:2:x", "push=a:b:3", "mass=normal(1,x)", "push=1:2:0"):
         with pytest.raises(wbc.WbcError):
             parse(text)
+    with pytest.raises(wbc.WbcError, match="has no count: .* such as push=30:120:5"):
+        parse("push=30:120")

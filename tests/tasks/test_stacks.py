@@ -149,17 +149,25 @@ def test_an_arm_without_limits_and_with_two_joints_on_its_base_has_a_stack(tmp_p
     assert try_robot(str(path), seconds=0.2).stood
 
 
-def test_a_finger_on_a_tendon_is_part_of_the_posture() -> None:
+def test_an_arm_whose_fingers_hang_on_one_tendon_holds() -> None:
     pytest.importorskip("mujoco")
+    gripper = """<mujoco><compiler autolimits="true"/><worldbody>
+      <body name="upper"><geom size="0.05" pos="0.2 0 0" mass="1"/><joint name="shoulder" axis="0 1 0"/>
+      <body name="hand" pos="0.4 0 0"><geom size="0.05" mass="0.5"/>
+      <joint name="wrist" axis="0 1 0"/>
+      <body name="l" pos="0.1 0.05 0">
+        <joint name="left" type="slide" axis="0 1 0"/><geom size="0.02" mass="0.1"/></body>
+      <body name="r" pos="0.1 -0.05 0">
+        <joint name="right" type="slide" axis="0 -1 0"/><geom size="0.02" mass="0.1"/></body>
+      </body></body></worldbody>
+      <tendon><fixed name="both"><joint joint="left" coef="0.5"/><joint joint="right" coef="0.5"/></fixed></tendon>
+      <equality><joint name="alike" joint1="left" joint2="right"/></equality>
+      <actuator><motor joint="shoulder" ctrlrange="-50 50"/><motor joint="wrist" ctrlrange="-20 20"/>
+      <motor tendon="both" ctrlrange="-20 20"/></actuator></mujoco>"""
     import mujoco
 
-    finger = """<mujoco><option timestep="0.001"/><worldbody>
-    <body name="a"><joint name="a" axis="0 1 0"/><geom type="capsule" size=".01" fromto="0 0 0 .1 0 0" mass=".1"/>
-    <body name="b" pos=".1 0 0"><joint name="b" axis="0 1 0"/>
-    <geom type="capsule" size=".01" fromto="0 0 0 .1 0 0" mass=".1"/></body></body></worldbody>
-    <tendon><fixed name="t"><joint joint="a" coef="1"/><joint joint="b" coef="1"/></fixed></tendon>
-    <equality><joint joint1="a" joint2="b"/></equality>
-    <actuator><motor tendon="t" ctrlrange="-5 5"/></actuator></mujoco>"""
-    robot = wbc.load(mujoco.MjModel.from_xml_string(finger))
-    log = wbc.run(wbc.Controller(robot, stacks.standing(robot)), make_plant(robot, "builtin"), 0.5)
-    assert log.ended == "finished" and np.abs(log.q[-1] - robot.model.nominal).max() < 1e-3
+    robot = wbc.load(mujoco.MjModel.from_xml_string(gripper))
+    for stack in (tasks.stacks.holding(robot), tasks.stacks.arm(robot, "hand")):
+        log = wbc.run(wbc.Controller(robot, stack), wbc.Simulator(robot), duration=0.2)
+        assert log.ended == "finished"
+        assert np.abs(log.q[-1] - robot.model.nominal).max() < 1e-3

@@ -127,6 +127,8 @@ def robots(
     if model.nv:
         tell(reports.joints(model), "")
     tell(reports.frames(model))
+    if model.actuators or model.loops:
+        tell("", reports.beside_the_tree(model))
     if model.notes:
         tell("", "found by its shapes, as the file does not name it:", *(f"  {note}" for note in model.notes))
     if unusual:
@@ -334,12 +336,14 @@ def try_file(
 
 
 def _in_folder(out: Path, robot: str) -> Path:
-    """Where the log of a trial goes."""
+    """Where the log of a trial goes. Many files of robots are called scene.xml: their folder tells them apart."""
     try:
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise WbcError(f"can't make the folder {str(out)!r}: {error.strerror}") from None
-    return out / f"try_{Path(robot).stem}.log"
+    file = Path(robot).resolve()
+    folder = f"{file.parent.name}_" if file.is_file() and file.stem.startswith("scene") else ""
+    return out / f"try_{folder}{file.stem}.log"
 
 
 @app.command()

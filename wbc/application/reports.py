@@ -13,7 +13,7 @@ from rich.text import Text
 from rich.tree import Tree
 
 from wbc.arrays import Array
-from wbc.model import Joint, Model
+from wbc.model import Actuator, Joint, JointCoupling, LoopClosure, Model
 from wbc.model.model import WORLD
 from wbc.sweeps.table import command
 
@@ -121,6 +121,25 @@ def frames(model: Model) -> Text:
     return text
 
 
+def beside_the_tree(model: Model) -> Text:
+    """What drives joints beside their own motors, and what closes loops."""
+    text = Text()
+    for title, things in (("further actuators", model.actuators), ("closed loops and couplings", model.loops)):
+        if things:
+            text.append(f"{title} ({len(things)}): ", "bold").append("; ".join(map(_acts, things)) + "\n")
+    text.rstrip()
+    return text
+
+
+def _acts(thing: Actuator | LoopClosure | JointCoupling) -> str:
+    """The name of an actuator or loop, and between what it acts."""
+    if isinstance(thing, LoopClosure):
+        return f"{thing.name}, {thing.a} on {thing.b} ({', '.join(thing.held)})"
+    if isinstance(thing, JointCoupling):
+        return f"{thing.name}, {' and '.join([*thing.joints, *thing.follows])} go together"
+    return f"{thing.name}, on {' and '.join([*thing.joints] or [thing.frame])}"
+
+
 def run(log: Log, figures: Mapping[str, str] | None = None) -> Table:
     """How a run went: one line each for what matters.
 
@@ -173,6 +192,8 @@ def trial(tried: Trial) -> Table:
             words = f"{1e3 * value:.3f} ms"
         elif title.startswith("off"):
             words = {"m": _length(value), "rad": f"{value:.3g} rad or m"}.get(tried.unit, f"{value:.3g} {tried.unit}")
+        elif title.startswith("ticks"):
+            words = f"{value:.0f}"
         table.add_row(title, words)
     if tried.health:
         table.add_row("health", Text(tried.health))

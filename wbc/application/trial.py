@@ -38,6 +38,9 @@ END = 5.5
 RADIUS = {"base": 0.06, "center of mass": 0.025, "hand": 0.06}
 """Of the loop, as a share of the robot's height, or of the way from the base of an arm to its hand."""
 
+FREE = 1e-6
+"""What a hand that can be moved along an axis moves by at least, m for each radian."""
+
 
 @dataclass
 class Trial:
@@ -199,19 +202,19 @@ def _scene(robot: Dynamics, controller: Controller, plant: Plant, trial: Trial, 
         drive.target = _way(controller, trial).target
     elif trial.moved == "center of mass":
         balance: Any = controller.stack[trial.moved]
-        # two legs without a joint that rolls the foot can't sway to the side
-        balance.target = Loop(posed.com.copy(), trial.radius, np.eye(3)[0]).target
+        balance.target = Loop(posed.com.copy(), trial.radius, _side(posed, trial)).target
     for frame in trial.frames:
         task, home = _task(controller, trial, frame), posed.pose(frame).copy()
         if "rx" not in task.axes:
             home = home[:3, 3]
-        task.target = Loop(home, trial.radius, np.eye(3)[1]).target
+        task.target = Loop(home, trial.radius, _side(posed, trial)).target
     weight = SHARE * 9.81 * model.mass
     body = model.root if trial.kind != "arm" else trial.frames[0]
     if trial.kind == "joints":
         ends = [joint.child for joint in model.joints.values() if joint.nv]
         body = next(name for name in reversed(ends) if name in model.frame_names)
-    push = Push(body, (0.0, weight, 0.0), PUSHED, PUSHING)
+    aside = _side(posed, trial) if trial.kind == "arm" else np.array([0.0, 1.0, 0.0])
+    push = Push(body, tuple(weight * aside), PUSHED, PUSHING)
     phases = [
         (0.0, "stands" if model.floating else "holds"),
         (LOOP, "goes round a loop"),
@@ -227,13 +230,24 @@ def _way(controller: Controller, trial: Trial) -> rolling.Way:
 
 
 def _reaches(posed: Dynamics, hand: str) -> bool:
-    """Whether a hand can go in all three directions, as round a loop: that of a planar base can't go up."""
+    """Whether a hand can go up, and to some side, as round a loop: a planar base can't go up."""
     J = posed.jacobian(hand)[:3]
-    return bool(np.linalg.matrix_rank(J, tol=1e-6) == 3)
+    return bool(np.linalg.norm(J[:2]) > FREE and np.linalg.norm(J[2]) > FREE)
 
 
 def _task(controller: Controller, trial: Trial, frame: str) -> Any:  # noqa: ANN401  a task with axes
     return controller.stack["base" if trial.moved == "base" else frame]
+
+
+def _side(posed: Dynamics, trial: Trial) -> Array:
+    """Where the loop goes first: to the left, but forward where that can't be."""
+    # two legs without a joint that rolls the foot can't sway to the side
+    forward = trial.moved == "center of mass"
+    if trial.kind == "arm":
+        ahead, left = np.linalg.norm(posed.jacobian(trial.frames[0])[:2], axis=1)
+        forward = bool(left < 1e-6 * ahead)  # an arm in a plane
+    side: Array = np.eye(3)[0 if forward else 1]
+    return side
 
 
 class Loop:

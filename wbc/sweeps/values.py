@@ -141,6 +141,8 @@ def parse(text: str) -> tuple[str, Sequence[Plain] | Drawn]:
             return name, grid(float(parts[0]), float(parts[1]), int(parts[2]), wrap=len(parts) == 4)
     except ValueError:
         raise WbcError(f"{show(text)}: {show(values)} has something that is no number") from None
+    if re.fullmatch(r"[^,:]+:[^,:]+", values) and all(isinstance(_scalar(part), int | float) for part in parts):
+        raise WbcError(f"{show(text)} has no count: say how many values, such as {text}:5")
     found = choices(name, [_scalar(value.strip()) for value in values.split(",")])
     return name, found
 
