@@ -18,6 +18,7 @@ from wbc.control.stack import Stack
 from wbc.dynamics import Dynamics
 from wbc.errors import WbcError, number, show
 from wbc.tasking.gains import Gains
+from wbc.tasking.levels import Levels
 from wbc.tasking.task import Task
 
 PERIODS = 20.0
@@ -118,20 +119,22 @@ def humanoid(robot: Dynamics, friction: float = 0.6, period: float = 1e-3, hand:
 
 
 def arm(robot: Dynamics, hand: str | None = None, period: float = 1e-3) -> Stack:
-    """An arm on a fixed base: its hand goes to a pose, or to a point where it has fewer than six joints.
+    """Arms on a fixed base: a hand goes to a pose, or to a point where its arm has fewer than six joints.
 
     Args:
         robot: with a fixed base.
-        hand: frame; None: the first of the model's hands.
+        hand: frame; None: each of the model's hands.
         period: of the control, s.
     """
-    hand, fast = _hand(robot, hand), min(3.0, 1.0 / (PERIODS * period))
-    axes = "pose" if _joints_to(robot, hand) >= 6 else "position"
+    fast = min(3.0, 1.0 / (PERIODS * period))
+    hands = robot.model.hands[1:] if hand is None else ()
     levels = tasks.EquationOfMotion() / tasks.TorqueLimits()
     limits = robot.limits
     if np.isfinite([limits.lower, limits.upper, limits.velocity]).any():
         levels = levels / tasks.JointLimits()
-    reach = tasks.EndEffectorAcceleration(hand, gains=Gains(fast), axes=axes)
+    reach: Task | Levels = _arm(robot, _hand(robot, hand), fast)
+    for other in hands:
+        reach = reach + _arm(robot, other, fast)
     posture = tasks.JointAcceleration(_posture(robot), gains=Gains(fast / 2))
     return Stack(levels / reach / posture / tasks.TorqueMinimization())
 
@@ -171,6 +174,11 @@ def feet(robot: Dynamics, friction: float = 0.6) -> list[Contact]:
 def _footless(robot: Dynamics) -> WbcError:
     wheels = "; tasks.wheels.driving(robot) is a stack for its wheels" if robot.model.wheels else ""
     return WbcError(f"{robot.model.name!r} has no feet to stand on: name them, wbc.load(..., feet=[...]){wheels}")
+
+
+def _arm(robot: Dynamics, hand: str, fast: float) -> Task:
+    axes = "pose" if _joints_to(robot, hand) >= 6 else "position"
+    return tasks.EndEffectorAcceleration(hand, gains=Gains(fast), axes=axes)
 
 
 def _reach(robot: Dynamics, hand: str, period: float) -> Task:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import numpy as np
 import pytest
 
 import tasks
@@ -53,13 +54,6 @@ def test_a_scene_is_written_under_the_name_of_its_folder(tmp_path, monkeypatch) 
     assert _in_folder(tmp_path, "quadruped") == tmp_path / "try_quadruped.log"
 
 
-def test_wheels_get_their_stack_named() -> None:
-    with pytest.raises(wbc.WbcError, match=r"rolls on wheels.*tasks\.wheels\.driving"):
-        try_robot("diffdrive")
-    with pytest.raises(wbc.WbcError, match=r"no feet to stand on.*tasks\.wheels\.driving"):
-        tasks.stacks.standing(wbc.load("diffdrive"))
-
-
 def test_ticks_are_counted_in_full() -> None:
     shown = reports.trial(Trial("dog", "legs", {}, "", 0.0, figures={"ticks that were not optimal": 2016}))
     assert list(shown.columns[1].cells)[-1] == "2016"
@@ -100,3 +94,83 @@ def test_robots_prints_what_stands_beside_the_tree(tmp_path) -> None:
 def test_robots_prints_what_was_found(walker) -> None:
     out, _, code = run("robots", walker)
     assert code == 0 and "foot left_ankle_roll_link_sole: a sole of 0.22 × 0.1 m" in out
+
+
+@pytest.mark.parametrize(("name", "sideways"), [("diffdrive", False), ("omni", True)])
+def test_a_base_on_wheels_drives_and_survives_the_push(name: str, sideways: bool) -> None:
+    trial = try_robot(name, simulator="builtin")
+    assert trial.kind == "wheels" and trial.unit == "m/s" and trial.stood and trial.followed
+    assert trial.log is not None and trial.scene is not None
+    log, figures = trial.log, trial.figures
+    on_its_way = log.time <= 3.0
+    way = log.true_q[on_its_way, :2] - log.true_q[0, :2]
+    assert 1.7 * trial.radius < way[:, 0].max() < 2.1 * trial.radius  # forward and back
+    assert (np.abs(way[:, 1]).max() > 0.8 * trial.radius) == sideways
+    assert np.linalg.norm(way[-1]) < 0.1 * trial.radius
+    assert 0.0 < figures["off on the loop"] < 0.1 and figures["off at the end"] < 1e-3
+
+
+def cart(axles: int) -> str:
+    """A cart on two wheels an axle, whose file has no word for a wheel."""
+    ends = [(x, y) for x in (0.2, -0.2)[:axles] for y in (0.15, -0.15)]
+    wheels = "".join(
+        f'<body name="wheel{x}{y}" pos="{x} {y} 0"><joint name="{x}{y}" axis="0 1 0"/>'
+        '<geom type="cylinder" size=".1 .02" euler="90 0 0"/></body>'
+        for x, y in ends
+    )
+    motors = "".join(f'<motor joint="{x}{y}" ctrlrange="-20 20"/>' for x, y in ends)
+    return (
+        '<mujoco model="cart"><option timestep="0.001"/><worldbody><geom type="plane" size="5 5 .1"/>'
+        '<body name="cart" pos="0 0 .1"><freejoint/><geom type="box" size=".25 .1 .04" pos="0 0 .05"/>'
+        f"{wheels}</body></worldbody><actuator>{motors}</actuator></mujoco>"
+    )
+
+
+def test_wheels_that_a_file_does_not_declare_are_those_of_its_geometry(tmp_path) -> None:
+    pytest.importorskip("mujoco")
+    file = tmp_path / "cart.xml"
+    file.write_text(cart(2))
+    trial = try_robot(str(file), simulator="mujoco")
+    assert trial.kind == "wheels" and trial.stood and trial.followed
+    file.write_text(cart(1))
+    with pytest.raises(wbc.WbcError, match="do not carry it alone: name its castors"):
+        try_robot(str(file), simulator="mujoco")
+
+
+def test_a_planar_base_holds_its_joints(tmp_path) -> None:
+    pytest.importorskip("mujoco")
+    file = tmp_path / "planar.xml"
+    file.write_text(
+        '<mujoco><option timestep="0.001"/><worldbody><body name="cart" pos="0 0 .1">'
+        '<joint name="x" type="slide" axis="1 0 0"/><joint name="y" type="slide" axis="0 1 0"/>'
+        '<joint name="turn" axis="0 0 1"/><geom type="box" size=".25 .2 .05"/></body></worldbody><actuator>'
+        '<motor joint="x" ctrlrange="-99 99"/><motor joint="y" ctrlrange="-99 99"/>'
+        '<motor joint="turn" ctrlrange="-9 9"/></actuator></mujoco>'
+    )
+    trial = try_robot(str(file), simulator="builtin")
+    assert (trial.kind, trial.unit) == ("joints", "rad") and trial.stood and trial.followed
+
+
+def test_two_arms_go_round_their_loops_at_once(tmp_path) -> None:
+    pytest.importorskip("mujoco")
+    link = '<geom type="capsule" size=".02" fromto="0 0 0 .25 0 0" mass=".5"/>'
+    arms = "".join(
+        f'<body name="{side}1" pos="0 {y} 0"><joint name="{side}a" axis="0 0 1"/><geom size=".05" mass="1"/>'
+        f'<body name="{side}2"><joint name="{side}b" axis="0 1 0"/>{link}'
+        f'<body name="{side}3" pos=".25 0 0"><joint name="{side}c" axis="0 1 0"/>{link}'
+        f'<body name="{side}hand" pos=".25 0 0"><geom size=".02" mass=".1"/></body></body></body></body>'
+        for side, y in (("left", 0.4), ("right", -0.4))
+    )
+    motors = "".join(
+        f'<motor joint="{side}{joint}" ctrlrange="-40 40"/>' for side in ("left", "right") for joint in "abc"
+    )
+    file = tmp_path / "arms.xml"
+    file.write_text(
+        f'<mujoco><option timestep="0.001"/><worldbody>{arms}</worldbody><actuator>{motors}</actuator>'
+        '<keyframe><key qpos="0 -0.8 1.6 0 -0.8 1.6"/></keyframe></mujoco>'
+    )
+    trial = try_robot(str(file), simulator="builtin", seconds=3.2)
+    assert trial.frames == ("lefthand", "righthand") and trial.moved == "lefthand, righthand"
+    assert trial.log is not None and trial.followed and trial.figures["off on the loop"] < 1e-3
+    for arm in (slice(0, 3), slice(3, 6)):
+        assert np.ptp(trial.log.true_q[:, arm], axis=0).max() > 0.05

@@ -10,6 +10,7 @@ import pytest
 
 import wbc
 from tests.closed_loops import FOUR_BAR, ROBOTS, closed_state, four_bar, mimicking, write
+from tests.foreign import biped as walker
 from wbc.model import read_urdf
 
 BACKENDS = ("numpy", "pinocchio", "mujoco")
@@ -186,3 +187,14 @@ def test_loops_that_can_not_be_are_named(make, message) -> None:
     m = mujoco.MjModel.from_xml_string(four_bar(""))
     with pytest.raises(wbc.WbcError, match=message):
         wbc.load(m, loops=[make()])
+
+
+@pytest.mark.filterwarnings("ignore::wbc.WbcWarning")
+def test_legs_in_loops_declared_by_hand_keep_the_posture_of_their_file(tmp_path) -> None:
+    file = write(tmp_path / "walker.urdf", walker())
+    free = wbc.load(file).model
+    knee = free.joints["left_knee"]
+    rod = wbc.LoopClosure(knee.parent, knee.child, pose_a=knee.pose, name="rod")
+    tied = wbc.load(file, loops=[rod]).model
+    assert abs(free.nominal[free.q_index["left_knee"]]) > 0.1
+    assert not tied.nominal[7:].any()

@@ -176,19 +176,22 @@ def trial(tried: Trial) -> Table:
         tried: the trial.
     """
     table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 3, 0, 0))
-    verb = "stood" if tried.kind == "legs" else "held"
+    verb = {"legs": "stood", "wheels": "drove"}.get(tried.kind, "held")
     verdict = tried.ended if not tried.stood else verb if tried.followed else f"{verb}, but did not follow"
     table.add_row("verdict", Text(f"{tried.robot}: {verdict}", "bold"))
     for title, words in tried.found.items():
         table.add_row(title, Text(words))
     if tried.moved:
-        table.add_row("moved", Text(f"{tried.moved}, round a loop of {_length(tried.radius)} radius"))
+        way = (
+            "forward and back, or round a loop where its wheels allow it," if tried.kind == "wheels" else "round a loop"
+        )
+        table.add_row("moved", Text(f"{tried.moved}, {way} of {_length(tried.radius)} radius"))
     for title, value in tried.figures.items():
         words = f"{value:.3g}"
         if title.startswith("tick,"):
             words = f"{1e3 * value:.3f} ms"
         elif title.startswith("off"):
-            words = _length(value) if tried.moved else f"{value:.3g} rad or m"
+            words = {"m": _length(value), "rad": f"{value:.3g} rad or m"}.get(tried.unit, f"{value:.3g} {tried.unit}")
         elif title.startswith("ticks"):
             words = f"{value:.0f}"
         table.add_row(title, words)

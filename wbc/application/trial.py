@@ -12,6 +12,7 @@ import numpy as np
 
 import wbc
 from tasks import stacks
+from wbc.application import rolling
 from wbc.arrays import Array
 from wbc.control.controller import Controller
 from wbc.dynamics.base import Dynamics
@@ -37,6 +38,9 @@ END = 5.5
 RADIUS = {"base": 0.06, "center of mass": 0.025, "hand": 0.06}
 """Of the loop, as a share of the robot's height, or of the way from the base of an arm to its hand."""
 
+FREE = 1e-6
+"""What a hand that can be moved along an axis moves by at least, m for each radian."""
+
 
 @dataclass
 class Trial:
@@ -44,9 +48,10 @@ class Trial:
 
     Attributes:
         robot: its name.
-        kind: "legs", "arm" or "joints".
+        kind: "legs", "wheels", "arm" or "joints".
         found: what there is in the file, and what was chosen, by title.
-        moved: what was moved round the loop: a frame, or the center of mass; empty for joints.
+        moved: what was moved round the loop: a base, hands, or the center of mass; empty for joints.
+        unit: of what is off: "m", "m/s" of a base on wheels, which returns to no place, or "rad" of joints.
         radius: of the loop, m.
         figures: numbers, by what they are; distances in m, times in s.
         ended: how the run ended.
@@ -55,12 +60,14 @@ class Trial:
         health: what the log says of its ticks.
         log: of the run.
         scene: that was run.
+        frames: that went round the loop: none of joints, or of the center of mass.
     """
 
     robot: str
     kind: str
     found: dict[str, str]
     moved: str
+    unit: str
     radius: float
     figures: dict[str, float] = field(default_factory=dict)
     ended: str = ""
@@ -69,10 +76,12 @@ class Trial:
     health: str = ""
     log: Log | None = None
     scene: Scene | None = None
+    frames: tuple[str, ...] = ()
 
     def plain(self) -> dict[str, Any]:
         """What a program wants to read: no arrays, no objects."""
-        names = ("robot", "kind", "found", "moved", "radius", "figures", "ended", "stood", "followed", "health")
+        names = ["robot", "kind", "found", "moved", "unit", "radius"]
+        names += ["figures", "ended", "stood", "followed", "health"]
         return {name: getattr(self, name) for name in names}
 
 
@@ -112,12 +121,12 @@ def _try(file: str, simulator: str, seconds: float, record: Path | None, options
         found = describe(robot, [str(warning.message).removeprefix(f"{file}: ") for warning in caught])
         if not robot.na:
             raise WbcError(f"{file}: it has no actuators that drive a joint: there is nothing to control it with")
-        if robot.model.floating and not robot.model.feet:
-            rolls = robot.model.wheels or any(note.startswith("wheels") for note in robot.model.notes)
-            what = "it rolls on wheels" if rolls else "no part of it stands on the ground as a foot does"
-            drives = "tasks.wheels.driving(robot) is a stack for wheels; " if rolls else ""
-            raise WbcError(f"{file}: {what}, so it can't stand: {drives}name its feet, if it has some (--feet)")
-        stack = stacks.standing(robot, period=PERIOD)
+        wheeled = rolling.rolls(robot)
+        if robot.model.floating and not robot.model.feet and not wheeled:
+            raise WbcError(
+                f"{file}: no part of it stands on the ground as a foot or wheel does: name its feet (--feet)"
+            )
+        stack = rolling.stack(robot, PERIOD) if wheeled else stacks.standing(robot, period=PERIOD)
         plant = _plant(robot, simulator or default_simulator())
         controller = Controller(robot, stack, period=PERIOD)
     trial = _plan(robot, controller, found)
@@ -165,38 +174,49 @@ def _plan(robot: Dynamics, controller: Controller, found: dict[str, str]) -> Tri
     """What is moved, and by how much."""
     model, posed = robot.model, robot.copy()
     posed.update(model.nominal)
-    kind, moved, radius = "joints", "", 0.0
-    if model.floating:
+    kind, moved, unit, radius = "joints", "", "rad", 0.0
+    frames: tuple[str, ...] = ()
+    if rolling.rolls(robot):
+        kind, moved, unit, radius = "wheels", model.root, "m/s", rolling.radius(controller)
+    elif model.floating:
+        unit = "m"
         kind = "legs"
         names = [task.name for task in controller.stack]
         moved = "base" if "base" in names else "center of mass"
+        frames = (model.root,) if moved == "base" else ()
         radius = RADIUS[moved] * float(posed.com[2] - min(posed.pose(foot)[2, 3] for foot in model.feet))
-    elif model.hands:
-        kind, moved = "arm", model.hands[0]
+    elif model.hands and all(_reaches(posed, hand) for hand in model.hands):
+        kind, moved, unit, frames = "arm", ", ".join(model.hands), "m", model.hands
         root = model.root if model.root in model.frame_names else "world"
-        reach = float(np.linalg.norm(posed.pose(moved)[:3, 3] - posed.pose(root)[:3, 3]))
+        start = posed.pose(root)[:3, 3]
+        reach = min(float(np.linalg.norm(posed.pose(hand)[:3, 3] - start)) for hand in model.hands)
         radius = min(0.05, RADIUS["hand"] * reach)
-    return Trial(model.name, kind, found, moved, radius)
+    return Trial(model.name, kind, found, moved, unit, radius, frames=frames)
 
 
 def _scene(robot: Dynamics, controller: Controller, plant: Plant, trial: Trial, seconds: float) -> Scene:
     model, posed = robot.model, robot.copy()
     posed.update(model.nominal)
-    if trial.moved:
-        task: Any = controller.stack[trial.moved]
-        home = posed.com.copy() if trial.moved == "center of mass" else posed.pose(_frame(robot, trial)).copy()
-        if trial.kind == "arm" and "rx" not in task.axes:
+    if trial.kind == "wheels":
+        drive: Any = controller.stack[rolling.TASK]
+        drive.target = _way(controller, trial).target
+    elif trial.moved == "center of mass":
+        balance: Any = controller.stack[trial.moved]
+        balance.target = Loop(posed.com.copy(), trial.radius, _side(posed, trial)).target
+    for frame in trial.frames:
+        task, home = _task(controller, trial, frame), posed.pose(frame).copy()
+        if "rx" not in task.axes:
             home = home[:3, 3]
         task.target = Loop(home, trial.radius, _side(posed, trial)).target
     weight = SHARE * 9.81 * model.mass
-    body = model.root if trial.kind != "arm" else _frame(robot, trial)
+    body = model.root if trial.kind != "arm" else trial.frames[0]
     if trial.kind == "joints":
         ends = [joint.child for joint in model.joints.values() if joint.nv]
         body = next(name for name in reversed(ends) if name in model.frame_names)
     aside = _side(posed, trial) if trial.kind == "arm" else np.array([0.0, 1.0, 0.0])
     push = Push(body, tuple(weight * aside), PUSHED, PUSHING)
     phases = [
-        (0.0, "stands" if trial.kind == "legs" else "holds"),
+        (0.0, "stands" if model.floating else "holds"),
         (LOOP, "goes round a loop"),
         (LOOP + AROUND, "holds"),
     ]
@@ -204,19 +224,30 @@ def _scene(robot: Dynamics, controller: Controller, plant: Plant, trial: Trial, 
     return Scene(controller, plant, seconds, disturbances=[push], phases=phases)
 
 
+def _way(controller: Controller, trial: Trial) -> rolling.Way:
+    drive: Any = controller.stack[rolling.TASK]
+    return rolling.Way(trial.radius, "y" in drive.axes, LOOP, AROUND)
+
+
+def _reaches(posed: Dynamics, hand: str) -> bool:
+    """Whether a hand can go up, and to some side, as round a loop: a planar base can't go up."""
+    J = posed.jacobian(hand)[:3]
+    return bool(np.linalg.norm(J[:2]) > FREE and np.linalg.norm(J[2]) > FREE)
+
+
+def _task(controller: Controller, trial: Trial, frame: str) -> Any:  # noqa: ANN401  a task with axes
+    return controller.stack["base" if trial.moved == "base" else frame]
+
+
 def _side(posed: Dynamics, trial: Trial) -> Array:
     """Where the loop goes first: to the left, but forward where that can't be."""
     # two legs without a joint that rolls the foot can't sway to the side
     forward = trial.moved == "center of mass"
     if trial.kind == "arm":
-        ahead, left = np.linalg.norm(posed.jacobian(trial.moved)[:2], axis=1)
+        ahead, left = np.linalg.norm(posed.jacobian(trial.frames[0])[:2], axis=1)
         forward = bool(left < 1e-6 * ahead)  # an arm in a plane
     side: Array = np.eye(3)[0 if forward else 1]
     return side
-
-
-def _frame(robot: Dynamics, trial: Trial) -> str:
-    return robot.model.root if trial.moved == "base" else trial.moved
 
 
 class Loop:
@@ -274,21 +305,31 @@ def _judge(trial: Trial, robot: Dynamics, log: Log, scene: Scene) -> None:
 
 
 def _limit(trial: Trial) -> float:
-    """How far off it may be on the loop and at the end: half of the loop's radius, m; or 0.1 rad."""
+    """How far off it may be on the loop and at the end: half of the loop's radius or speed; or 0.1 rad."""
+    if trial.kind == "wheels":
+        assert trial.scene is not None
+        return _way(trial.scene.controller, trial).fastest / 2  # type: ignore[arg-type]
     return trial.radius / 2 if trial.moved else 0.1
 
 
 def _deviation(trial: Trial, robot: Dynamics, log: Log, scene: Scene) -> Array:
-    """How far what is moved was from where it should have been, m; or the worst joint, rad; shape (ticks,)."""
+    """How far off what is moved was, or the worst joint, in the unit of the trial, shape (ticks,)."""
+    if trial.kind == "wheels":
+        return rolling.deviation(robot, log, _way(scene.controller, trial))  # type: ignore[arg-type]
     posed, off = robot.copy(), np.zeros(len(log))
     if not trial.moved:
-        first = robot.nv if not robot.model.floating else 6
-        worst: Array = np.abs([robot.difference(robot.model.nominal, q)[-first:] for q in log.true_q]).max(axis=1)
+        model = robot.model  # what has no motor of its own moves as loops and springs make it
+        held = [model.v_index[name] for name in robot.joint_names if model.drives(name)]
+        worst: Array = np.abs([robot.difference(model.nominal, q)[held] for q in log.true_q]).max(axis=1)
         return worst
-    target: Any = scene.controller.stack[trial.moved].target  # type: ignore[attr-defined]
+    controller: Any = scene.controller
+    targets = {frame: _task(controller, trial, frame).target for frame in trial.frames}
     for tick, (t, q) in enumerate(zip(log.time, log.true_q, strict=True)):
         posed.update(q)
-        wanted = target(float(t))[0]
-        place = posed.com if trial.moved == "center of mass" else posed.pose(_frame(robot, trial))[:3, 3]
-        off[tick] = np.linalg.norm((wanted if wanted.shape == (3,) else wanted[:3, 3]) - place)
+        if not targets:
+            off[tick] = np.linalg.norm(controller.stack[trial.moved].target(float(t))[0] - posed.com)
+        for frame, target in targets.items():
+            wanted = target(float(t))[0]
+            away = (wanted if wanted.shape == (3,) else wanted[:3, 3]) - posed.pose(frame)[:3, 3]
+            off[tick] = max(off[tick], np.linalg.norm(away))
     return off

@@ -78,8 +78,9 @@ def load(
     from wbc.dynamics.reading import Options, read_model  # imported when there is something to read
 
     held, undriven = names(locked, "locked"), names(passive, "passive")
-    model = read_model(what, Options(floating, feet, hands, held, undriven, nominal, strict, ignorable(ignore)))
     declared = _loops(loops)
+    options = Options(floating, feet, hands, held, undriven, nominal, strict, ignorable(ignore), declared)
+    model = read_model(what, options)
     if declared:  # MuJoCo's model has none of them: a plant is made of this one
         model = model.with_loops(*declared).replace(simulated=model.simulated if model.left_out else None)
     model = with_closed_loops(model)

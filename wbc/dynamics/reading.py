@@ -18,6 +18,7 @@ from wbc.dynamics.stance import Stance, within_limits
 from wbc.errors import WbcError, show, unknown_name
 from wbc.model import Model, markup, packaged_path, packaged_robots
 from wbc.model.findings import Findings
+from wbc.model.loops import Loop, LoopClosure
 
 RAISED = 0.01
 """Feet farther from the ground than this, in m, are put on it, where the file has no keyframe."""
@@ -35,6 +36,7 @@ class Options:
     nominal: Any = None
     strict: bool = True
     ignore: tuple[str, ...] = ()
+    loops: tuple[Loop, ...] = ()
 
 
 def read_model(what: Any, options: Options | None = None) -> Model:  # noqa: ANN401
@@ -97,7 +99,7 @@ def _completed(model: Model, file: Path | None, options: Options) -> Model:
     found = Findings(str(file or f"MuJoCo model {model.name!r}"))
     q = model.nominal
     if model.floating and ends.feet and options.nominal is None:
-        q = _standing(limbs, ends, found)
+        q = _standing(limbs, ends, options.loops, found)
     complete = model.replace(
         nominal=q,
         frames=[*model.frames.values(), *ends.frames],
@@ -135,12 +137,12 @@ def _ends(limbs: Limbs, options: Options) -> Ends:
     return ends
 
 
-def _standing(limbs: Limbs, ends: Ends, found: Findings) -> Any:  # noqa: ANN401
+def _standing(limbs: Limbs, ends: Ends, declared: Iterable[Loop], found: Findings) -> Any:  # noqa: ANN401
     """The file's posture where a robot can stand in it; else one that is found, and a warning."""
     model = limbs.model
     q, stance = model.nominal, Stance(limbs, ends)
     m = model.simulated
-    tied = m is not None and bool(np.isin(m.eq_type, (0, 1)).any())  # its loops would come apart
+    tied = any(isinstance(loop, LoopClosure) for loop in (*model.loops, *declared))  # they would come apart
     outside = not np.allclose(within_limits(model), q)
     why = ""
     if outside:
