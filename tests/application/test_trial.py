@@ -7,7 +7,6 @@ import json
 import numpy as np
 import pytest
 
-import tasks
 import wbc
 from tests.application.test_cli import run
 from tests.foreign import biped, dog
