@@ -54,7 +54,7 @@ def test_a_scene_is_written_under_the_name_of_its_folder(tmp_path, monkeypatch) 
 
 
 def test_ticks_are_counted_in_full() -> None:
-    shown = reports.trial(Trial("dog", "legs", {}, "", 0.0, figures={"ticks that were not optimal": 2016}))
+    shown = reports.trial(Trial("dog", "legs", {}, "", "m", 0.0, figures={"ticks that were not optimal": 2016}))
     assert list(shown.columns[1].cells)[-1] == "2016"
 
 

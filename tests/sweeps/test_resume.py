@@ -62,8 +62,11 @@ class Run:
         return {int(line.split()[1]) for line in self.note.read_text().splitlines()}
 
 
-def finish(folder, before, lost=JOBS):
-    """Goes on, and looks at all that is there then."""
+def finish(folder, before, lost=2 * JOBS):
+    """Goes on, and looks at all that is there then.
+
+    A worker has a case under way, and may have ended one whose row was not written yet.
+    """
     had = [row["case"] for row in Table(folder / "out")]
     assert before <= len(had) < CASES, "it was stopped in the middle"
     run = Run(folder)
@@ -76,7 +79,7 @@ def finish(folder, before, lost=JOBS):
     times = run.performed()
     assert len(times) == CASES
     twice = sum(times.values()) - CASES
-    assert twice <= lost, f"{twice} cases were performed again; no more than {lost} were under way"
+    assert twice <= lost, f"{twice} cases were performed again; no more than {lost} had no row yet"
 
 
 def gone(pid):
