@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from wbc.sweeps import Table
+from wbc.sweeps.cell import _end
 
 pytest.importorskip("fcntl", reason="signals and limits are those of POSIX")
 
@@ -136,3 +137,12 @@ def test_a_full_disk(tmp_path):
     )
     assert (run.out / "rows.jsonl").read_bytes().endswith(b"\n"), "no row is there in part"
     finish(tmp_path, 100, lost=JOBS + 1)  # and the one whose row did not fit
+
+
+def test_a_process_that_is_gone_with_a_line_unsent_is_ended_quietly(tmp_path):
+    with (tmp_path / "words").open("wb") as words:
+        process = subprocess.Popen([sys.executable, "-c", ""], stdin=subprocess.PIPE, text=True)
+        process.wait()
+        process.stdin.write("never sent\n")  # it stays in the buffer
+        _end(process, words)
+    assert process.stdin.closed

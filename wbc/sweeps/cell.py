@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import subprocess
@@ -192,4 +193,5 @@ def _end(process: subprocess.Popen[str], words: IO[bytes]) -> None:
     words.close()
     for pipe in (process.stdin, process.stdout):
         if pipe is not None:
-            pipe.close()
+            with contextlib.suppress(BrokenPipeError):  # a line that was not sent yet is for nobody now
+                pipe.close()
