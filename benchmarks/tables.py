@@ -120,7 +120,11 @@ BACKEND_ROWS = {
     "numpy": ('`"numpy"`', "nothing more", "ours, all rigid parts at once; here on the compiled kernel"),
     "numpy, kernel off": ('`"numpy"`', "nothing more", "the same where there is no compiled kernel; readable"),
     "pinocchio": ('`"pinocchio"`', "`wbc[pinocchio]`", "Pinocchio, with a base in our coordinates"),
-    "mujoco": ('`"mujoco"`', "`wbc[mujoco]`", "MuJoCo's rigid-body dynamics; the only one that reads MJCF"),
+    "mujoco": (
+        '`"mujoco"`',
+        "`wbc[mujoco]`",
+        "MuJoCo's rigid-body dynamics; it has tendons, fluids and all else that an MJCF may say",
+    ),
 }
 
 
