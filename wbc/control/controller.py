@@ -24,7 +24,7 @@ from wbc.control.metric import LeastTorqueByInverseMass
 from wbc.control.period import Periodic
 from wbc.control.program import Part, Program, row_counts
 from wbc.control.solution import Solution
-from wbc.control.solving import CompiledSolving, LevelSolving, Outcome, Solving, UnsoundRowsError
+from wbc.control.solving import Outcome, Solving, UnsoundRowsError, solving_for
 from wbc.control.stack import Stack
 from wbc.control.steadiness import Steadiness, SteadySolving
 from wbc.control.ticker import Ticker
@@ -194,12 +194,7 @@ class Controller(Independent, Periodic):
         program = Program(self.stack, tick.layout, below)
         if self.solver.ignores_inequalities and not self._laid:
             warn_of_ignored_inequalities(self.solver, program.undeclared(self.robot, tick), stacklevel=4)
-        levels = self.solver.plan_levels(program.levels)
-        solving: Solving
-        if levels is None:
-            solving = LevelSolving(program, self.solver)
-        else:
-            solving = CompiledSolving(program, equation, levels, self.solver)
+        solving = solving_for(program, equation, self.solver, program.levels)
         self._laid[tick.layout] = program, solving, Guard(program, equation, self.solver, self.robot)
         return self._laid[tick.layout]
 

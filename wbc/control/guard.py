@@ -8,8 +8,9 @@ import numpy as np
 
 from wbc.arrays import Array
 from wbc.control.equation_of_motion import MotionEquation
-from wbc.control.program import Entry, Part, Program
-from wbc.control.solving import CompiledSolving, LevelSolving, Outcome, Solving
+from wbc.control.inserted import InsertedLevel
+from wbc.control.program import Part, Program
+from wbc.control.solving import Outcome
 from wbc.control.tolerance import SHARE
 from wbc.dynamics.base import Dynamics
 from wbc.model.names import actuator_names
@@ -57,19 +58,11 @@ class Guard:
         self._floor = self._least - SHARE * np.minimum(self._effort, np.maximum(-self._least, 1.0))
         self._inverse = 1.0 / np.maximum(self._effort, 1e-300)
         task = ActuatorLimits("actuators")
-        rows = task.rows(robot, Tick.of(program.layout))
-        entry = Entry(task, task.name, -1, 0)
-        self._limits = Part(rows.lower, rows.upper, None, 1.0, None, None, rows.torque, entry)
-        self._shifted: dict[Entry, Entry] = {}
+        self._limits = task.rows(robot, Tick.of(program.layout))
         self._alone = solver.ignores_inequalities
         keeps = isinstance(solver, HierarchicalQP | WeightedQP)  # its first level, exactly, whatever there is below it
         under = solver.under(1) if keeps else HierarchicalQP(soften=0.0)
-        levels = under.plan_levels(program.levels + 1)
-        self._solving: Solving
-        if levels is None:
-            self._solving = LevelSolving(program, under, levels=program.levels + 1)
-        else:
-            self._solving = CompiledSolving(program, equation, levels, under)
+        self._level = InsertedLevel(program, equation, under, task, 0)
 
     def exceeded(self, torque: Array) -> bool:
         """Whether a torque is beyond what its actuator gives; by rounding it is not, and that is taken off in place."""
@@ -85,9 +78,9 @@ class Guard:
         self, equation: MotionEquation, parts: Sequence[Part], seconds: float
     ) -> tuple[Outcome, tuple[Part, ...]]:
         """As `Solving.solve`, within the actuators' limits; and the rows that were solved, with these limits first."""
-        below = tuple(self._below(part) for part in parts)
-        asked = tuple(_without_inequalities(part) for part in below) if self._alone else below
-        outcome = self._solving.solve(equation, (self._limits, *asked), seconds)._replace(guarded=True)
+        first, *below = told = self._level.among(parts, self._limits)
+        asked = (first, *[_without_inequalities(part) for part in below]) if self._alone else told
+        outcome = self._level.solve(equation, asked, seconds)._replace(guarded=True)
         acceleration, force, torque = (outcome.x[where] for where in self._blocks)
         np.clip(torque, self._least, self._effort, out=torque)  # of large numbers, rounding is more than a little
         if not equation.relative_residual(acceleration, force, torque) < SHARE:
@@ -95,19 +88,11 @@ class Guard:
             outcome = outcome._replace(status="failed", reason=reason)
         if self._alone and outcome.status == "optimal":  # the solver that was asked for gave another answer
             outcome = outcome._replace(status="relaxed")
-        return outcome, (self._limits, *below)
+        return outcome, told
 
     def forget(self) -> None:
         """Forgets what was remembered from tick to tick."""
-        self._solving.forget()
-
-    def _below(self, part: Part) -> Part:
-        """The same rows a level further down."""
-        entry = part.entry
-        shifted = self._shifted.get(entry)
-        if shifted is None:
-            shifted = self._shifted[entry] = Entry(entry.task, entry.name, entry.level, entry.rank + 1)
-        return part._replace(entry=shifted)
+        self._level.forget()
 
 
 def _without_inequalities(part: Part) -> Part:

@@ -204,12 +204,11 @@ class LevelSolving(Solving):
     Args:
         program: the tasks.
         solver: whom to ask.
-        levels: how many there are; None: those of the program.
+        levels: how many there are.
     """
 
-    def __init__(self, program: Program, solver: Solver, levels: int | None = None) -> None:
-        self._layout, self._solver = program.layout, solver
-        self._count = program.levels if levels is None else levels
+    def __init__(self, program: Program, solver: Solver, levels: int) -> None:
+        self._layout, self._solver, self._count = program.layout, solver, levels
 
     def solve(self, equation: MotionEquation, parts: Sequence[Part], seconds: float) -> Outcome:
         """See `Solving`."""
@@ -246,6 +245,21 @@ def _loads_beyond(parts: Sequence[Part], answer: Answer, tolerance: float) -> bo
                 return True
         start = stop
     return False
+
+
+def solving_for(program: Program, equation: MotionEquation, solver: Solver, levels: int) -> Solving:
+    """How a solver is asked: in the compiled tick, where it says where its levels go there, or with levels by hand.
+
+    Args:
+        program: the tasks.
+        equation: physics in any state.
+        solver: whom to ask.
+        levels: how many there are.
+    """
+    planned = solver.plan_levels(levels)
+    if planned is None:
+        return LevelSolving(program, solver, levels)
+    return CompiledSolving(program, equation, planned, solver)
 
 
 def stacked(parts: Sequence[Part], layout: Layout) -> Array:

@@ -8,8 +8,9 @@ import numpy as np
 
 from wbc.arrays import Array
 from wbc.control.equation_of_motion import MotionEquation
-from wbc.control.program import Entry, Part, Program
-from wbc.control.solving import CompiledSolving, LevelSolving, Outcome, Solving
+from wbc.control.inserted import InsertedLevel
+from wbc.control.program import Part, Program
+from wbc.control.solving import Outcome
 from wbc.dynamics.base import Dynamics
 from wbc.model.names import actuator_names
 from wbc.solvers.base import Solver
@@ -20,7 +21,6 @@ from wbc.tasking.tick import Tick
 FASTEST = 50.0
 """A state in which a coordinate is further from that of the tick before than this speed explains, rad/s or m/s, is one
 that the robot was put into: what its torques were says nothing."""
-
 
 BRAKES = 12.0
 """A torque may change so many times faster against the motion of what it drives: if it could stop no sooner than it has
@@ -118,15 +118,10 @@ class SteadySolving:
     """
 
     def __init__(self, program: Program, equation: MotionEquation, solver: Solver, task: TorqueRates) -> None:
-        self._entry = Entry(task, task.name, -1, program.leading_limits)
-        self._shifted: dict[Entry, Entry] = {}
-        under = solver.under(max(self._entry.rank, 1))  # a weighted sum trades neither it nor what is above it
-        levels = under.plan_levels(program.levels + 1)
-        self._solving: Solving
-        if levels is None:
-            self._solving = LevelSolving(program, under, levels=program.levels + 1)
-        else:
-            self._solving = CompiledSolving(program, equation, levels, under)
+        rank = program.leading_limits
+        under = solver.under(max(rank, 1))  # a weighted sum trades neither it nor what is above it
+        self._task = task
+        self._level = InsertedLevel(program, equation, under, task, rank)
 
     def solve(
         self, robot: Dynamics, tick: Tick, equation: MotionEquation, parts: Sequence[Part], seconds: float
@@ -140,22 +135,9 @@ class SteadySolving:
             parts: the rows of the tasks.
             seconds: that it may take; inf: any.
         """
-        rank = self._entry.rank
-        rows = self._entry.task.rows(robot, tick)
-        bound = Part(rows.lower, rows.upper, None, 1.0, None, None, rows.torque, self._entry)
-        above = [part for part in parts if part.entry.rank < rank]
-        below = [self._below(part) for part in parts if part.entry.rank >= rank]
-        asked = (*above, bound, *below)
-        return self._solving.solve(equation, asked, seconds)._replace(steadied=True), asked
+        asked = self._level.among(parts, self._task.rows(robot, tick))
+        return self._level.solve(equation, asked, seconds)._replace(steadied=True), asked
 
     def forget(self) -> None:
         """Forgets what was remembered from tick to tick."""
-        self._solving.forget()
-
-    def _below(self, part: Part) -> Part:
-        """The same rows a level further down."""
-        entry = part.entry
-        shifted = self._shifted.get(entry)
-        if shifted is None:
-            shifted = self._shifted[entry] = Entry(entry.task, entry.name, entry.level, entry.rank + 1)
-        return part._replace(entry=shifted)
+        self._level.forget()

@@ -1,0 +1,57 @@
+"""A level of one more task among those of a stack: what a tick is solved again with."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from wbc.control.equation_of_motion import MotionEquation
+from wbc.control.program import Entry, Part, Program
+from wbc.control.solving import Outcome, solving_for
+from wbc.solvers.base import Solver
+from wbc.tasking.rows import Rows
+from wbc.tasking.task import Task
+
+
+class InsertedLevel:
+    """A level that no stack has, and what solves the stack with it.
+
+    Args:
+        program: the tasks of the stack.
+        equation: physics in any state.
+        solver: that is asked.
+        task: what stands on the level.
+        rank: how many levels of the program stand above it.
+    """
+
+    def __init__(self, program: Program, equation: MotionEquation, solver: Solver, task: Task, rank: int) -> None:
+        self._entry = Entry(task, task.name, -1, rank)
+        self._shifted: dict[Entry, Entry] = {}
+        self._solving = solving_for(program, equation, solver, program.levels + 1)
+
+    def among(self, parts: Sequence[Part], rows: Rows) -> tuple[Part, ...]:
+        """The parts of a tick with the level among them.
+
+        Args:
+            parts: of the stack's tasks, highest priority first.
+            rows: of the level; on torques.
+        """
+        rank = self._entry.rank
+        own = Part(rows.lower, rows.upper, None, 1.0, None, None, rows.torque, self._entry)
+        above = [part for part in parts if part.entry.rank < rank]
+        return (*above, own, *[self._below(part) for part in parts if part.entry.rank >= rank])
+
+    def solve(self, equation: MotionEquation, parts: Sequence[Part], seconds: float) -> Outcome:
+        """As `Solving.solve`, for parts that `among` gave."""
+        return self._solving.solve(equation, parts, seconds)
+
+    def forget(self) -> None:
+        """Forgets what was remembered from tick to tick."""
+        self._solving.forget()
+
+    def _below(self, part: Part) -> Part:
+        """The same rows a level further down."""
+        entry = part.entry
+        shifted = self._shifted.get(entry)
+        if shifted is None:
+            shifted = self._shifted[entry] = Entry(entry.task, entry.name, entry.level, entry.rank + 1)
+        return part._replace(entry=shifted)
