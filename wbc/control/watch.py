@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
@@ -154,7 +155,7 @@ class Watch:
             if self.past.empty:
                 self.past = self.past._replace(empty={})
             return
-        weight = robot.mass * (float(np.linalg.norm(robot.model.gravity)) or 9.81)
+        weight = robot.mass * (math.hypot(*robot.model.gravity) or 9.81)
         found = {}
         for contact in tick.contacts:
             force = measured.get(contact.name)
@@ -170,7 +171,8 @@ class Watch:
                 before = self.past.empty.get(contact.name)
                 since = tick.time if before is None or before.since > tick.time else before.since
                 found[contact.name] = Empty(since, wanted, felt, wanted / weight)
-        self.past = self.past._replace(empty=found)
+        if found or self.past.empty:
+            self.past = self.past._replace(empty=found)
 
 
 def measured_forces(measured: object, contacts: tuple[Contact, ...]) -> dict[str, Array] | None:
