@@ -11,7 +11,7 @@ static void fix_column(Hierarchy *h, Level *level, int q) {
     memset(row + c + 1, 0, (size_t)(n - 1) * sizeof(double));
     int behind = level->count - q - 1;
     for (int i = 0; i < behind; i++) h->line[i] = row_of(h, h->T, level->order[q + 1 + i]);
-    reflect_rows(v, h->tau[c], h->line, behind, c, n);
+    reflect(h, c, h->line, behind);
 }
 
 /* what is left of a row from a column on, relative to all of it, squared */
@@ -50,17 +50,16 @@ static double *prefixed_row(Hierarchy *h, int row) {
     if (!h->prefixed[row]) {
         h->prefixed[row] = 1;
         memcpy(p, row_of(h, h->A, row), (size_t)h->n * sizeof(double));
-        for (int j = 0; j < h->prefix_columns; j++) reflect_rows(row_of(h, h->V, j) + j, h->tau[j], &p, 1, j, h->n - j);
+        for (int j = 0; j < h->prefix_columns; j++) reflect(h, j, &p, 1);
     }
     return p;
 }
 
 /* the reflectors first .. last - 1 to `line`, four rows at a time so that they stay in the cache */
 static void reflect_lines(Hierarchy *h, int first, int last, int count) {
-    for (int r = 0; r < count; r += 4) {
-        int together = count - r < 4 ? count - r : 4;
-        for (int j = first; j < last; j++)
-            reflect_rows(row_of(h, h->V, j) + j, h->tau[j], h->line + r, together, j, h->n - j);
+    for (int r = 0; r < count; r += 16) {
+        int together = count - r < 16 ? count - r : 16;
+        for (int j = first; j < last; j++) reflect(h, j, h->line + r, together);
     }
 }
 
@@ -206,12 +205,8 @@ static double value_of(const Hierarchy *h, int row, const double *y) {
 }
 
 static void point_of(Hierarchy *h) {
-    int n = h->n;
-    memcpy(h->y_new, h->w, (size_t)n * sizeof(double));
-    for (int j = h->reflectors - 1; j >= 0; j--) {
-        const double *v = row_of(h, h->V, j) + j;
-        add(-h->tau[j] * dot(v, h->y_new + j, n - j), v, h->y_new + j, n - j);
-    }
+    memcpy(h->y_new, h->w, (size_t)h->n * sizeof(double));
+    for (int j = h->reflectors - 1; j >= 0; j--) reflect(h, j, &h->y_new, 1);
 }
 
 static void values_of_rows(Hierarchy *h) {

@@ -149,8 +149,7 @@ static int propose(Hierarchy *h, int row, int side) {
     double *d = line_of(s, s->D, s->count), *g = s->g;
     int first = h->prefix_end;
     memcpy(g, prefixed_row(h, row), (size_t)h->n * sizeof(double));
-    for (int j = h->prefix_end; j < h->reflectors; j++)
-        reflect_rows(h->V + (size_t)j * h->ld + j, h->tau[j], &g, 1, j, h->n - j);
+    for (int j = h->prefix_end; j < h->reflectors; j++) reflect(h, j, &g, 1);
     if (!(dot(g + first, g + first, h->n - first) > pow(h->rank_tolerance * h->norm[row], 2))) return 0;
     whiten(h, g, d);
     if (side < 0)

@@ -20,6 +20,11 @@
 
 static inline double *row_of(const Hierarchy *h, double *matrix, int row) { return matrix + (size_t)row * h->ld; }
 
+/* the reflector of a column to some rows in the coordinates w; rows, and V, are zero behind their end */
+static inline void reflect(const Hierarchy *h, int column, double *const *rows, int count) {
+    reflect_rows(h->V + (size_t)column * h->ld, h->tau[column], rows, count, column & ~(LANES - 1), h->ld);
+}
+
 /* factor.c */
 static void factor_prefix(Hierarchy *h);
 static void first_step(Hierarchy *h);

@@ -24,12 +24,11 @@ static int factor_columns(double *C, double *tau, int *columns, int m, int r, do
             }
             if (best != j) swap_columns(C, columns, m, j, best);
         }
-        double *v = C + (size_t)j * m + j, *behind[4];
+        double *v = C + (size_t)j * m + j;
         double beta = make_reflector(v, m - j, tau + j);
-        for (int k = j + 1; k < r; k += 4) {
-            int count = r - k < 4 ? r - k : 4;
-            for (int i = 0; i < count; i++) behind[i] = C + (size_t)(k + i) * m;
-            reflect_rows(v, tau[j], behind, count, j, m - j);
+        for (int k = j + 1; k < r; k++) {
+            double *behind = C + (size_t)k * m + j;
+            add(-tau[j] * dot(v, behind, m - j), v, behind, m - j);
         }
         v[0] = beta;
         if (!pivot && !(fabs(beta) >= least)) return 0;

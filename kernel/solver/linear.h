@@ -51,15 +51,14 @@ static inline void add(double factor, const double *restrict a, double *restrict
     for (int i = 0; i < n; i++) b[i] += factor * a[i];
 }
 
-/* the reflector v, of length n, to the entries `at` .. `at + n` of some rows, four rows at a time */
-static inline void reflect_rows(const double *restrict v, double tau, double *const *rows, int count, int at, int n) {
+/* The reflector v to some rows, in the entries `from` .. `to`: v is zero where it does not act. Rows in whole lanes have no
+   ends to look after, and four at a time need not wait for each other's sums. */
+static inline void reflect_rows(const double *restrict v, double tau, double *const *rows, int count, int from, int to) {
     int r = 0;
     for (; r + 4 <= count; r += 4) {
-        double *restrict a = rows[r] + at, *restrict b = rows[r + 1] + at;
-        double *restrict c = rows[r + 2] + at, *restrict d = rows[r + 3] + at;
+        double *restrict a = rows[r], *restrict b = rows[r + 1], *restrict c = rows[r + 2], *restrict d = rows[r + 3];
         Lanes la = {0.0}, lb = {0.0}, lc = {0.0}, ld = {0.0}, x, y;
-        int i = 0;
-        for (; i + LANES <= n; i += LANES) {
+        for (int i = from; i < to; i += LANES) {
             LOAD(x, v + i);
             LOAD(y, a + i);
             la += x * y;
@@ -70,23 +69,39 @@ static inline void reflect_rows(const double *restrict v, double tau, double *co
             LOAD(y, d + i);
             ld += x * y;
         }
-        double fa = sum_of(la), fb = sum_of(lb), fc = sum_of(lc), fd = sum_of(ld);
-        for (; i < n; i++) {
-            fa += v[i] * a[i];
-            fb += v[i] * b[i];
-            fc += v[i] * c[i];
-            fd += v[i] * d[i];
-        }
-        fa *= -tau, fb *= -tau, fc *= -tau, fd *= -tau;
-        for (i = 0; i < n; i++) {
-            double z = v[i];
-            a[i] += fa * z;
-            b[i] += fb * z;
-            c[i] += fc * z;
-            d[i] += fd * z;
+        double fa = -tau * sum_of(la), fb = -tau * sum_of(lb), fc = -tau * sum_of(lc), fd = -tau * sum_of(ld);
+        for (int i = from; i < to; i += LANES) {
+            LOAD(x, v + i);
+            LOAD(y, a + i);
+            y += fa * x;
+            STORE(y, a + i);
+            LOAD(y, b + i);
+            y += fb * x;
+            STORE(y, b + i);
+            LOAD(y, c + i);
+            y += fc * x;
+            STORE(y, c + i);
+            LOAD(y, d + i);
+            y += fd * x;
+            STORE(y, d + i);
         }
     }
-    for (; r < count; r++) add(-tau * dot(v, rows[r] + at, n), v, rows[r] + at, n);
+    for (; r < count; r++) {
+        double *restrict a = rows[r];
+        Lanes sum = {0.0}, x, y;
+        for (int i = from; i < to; i += LANES) {
+            LOAD(x, v + i);
+            LOAD(y, a + i);
+            sum += x * y;
+        }
+        double factor = -tau * sum_of(sum);
+        for (int i = from; i < to; i += LANES) {
+            LOAD(x, v + i);
+            LOAD(y, a + i);
+            y += factor * x;
+            STORE(y, a + i);
+        }
+    }
 }
 
 /* makes of x, in place, the v of the reflector that takes x to (beta, 0, ..., 0); gives beta */

@@ -302,8 +302,7 @@ static void find_safe_point(Hierarchy *h) {
 static void find_near_point(Hierarchy *h, const double *y) {
     inner_step(h, 0); /* the prefix's part of w; the rest is that of y */
     memcpy(h->y_new, y, (size_t)h->n * sizeof(double));
-    for (int j = 0; j < h->reflectors; j++)
-        reflect_rows(row_of(h, h->V, j) + j, h->tau[j], &h->y_new, 1, j, h->n - j);
+    for (int j = 0; j < h->reflectors; j++) reflect(h, j, &h->y_new, 1);
     memcpy(h->w + h->prefix_end, h->y_new + h->prefix_end, (size_t)(h->n - h->prefix_end) * sizeof(double));
     point_of(h);
     values_of_rows(h);

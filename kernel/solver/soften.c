@@ -190,8 +190,7 @@ static int soften_level(Hierarchy *h, int k) {
 
 /* the soft rows in the coordinates w, as far as the reflectors first .. last - 1 lead */
 static void reflect_soft(Hierarchy *h, int first, int last) {
-    for (int j = first; j < last; j++)
-        reflect_rows(row_of(h, h->V, j) + j, h->tau[j], h->soft->line, h->soft->count, j, h->n - j);
+    for (int j = first; j < last; j++) reflect(h, j, h->soft->line, h->soft->count);
 }
 
 static void begin_soft(Hierarchy *h, int last) {

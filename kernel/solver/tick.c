@@ -26,7 +26,10 @@ static void tick_dynamics(Tick *t, const double *M, const double *h, const doubl
 static void put_block(const Block *block, int row, double *a, int width, double factor) {
     if (block->kind == MATRIX) {
         const double *source = block->data + row * block->row_step;
-        for (int j = 0; j < width; j++) a[j] = factor * source[j * block->column_step];
+        if (block->column_step == 1) /* a compiler makes lanes of it */
+            for (int j = 0; j < width; j++) a[j] = factor * source[j];
+        else
+            for (int j = 0; j < width; j++) a[j] = factor * source[j * block->column_step];
         return;
     }
     memset(a, 0, (size_t)width * sizeof(double));
@@ -84,8 +87,9 @@ static void tick_rows(Tick *t, int part, const Rows *rows) {
         t->root[row] = root;
         t->load[row] = (unsigned char)(force || torque);
         h->lower[row] = low, h->upper[row] = high;
-        h->norm[row] = sqrt(dot(a, a, n));
-        squares += h->norm[row] * h->norm[row];
+        double square = dot(a, a, n);
+        h->norm[row] = sqrt(square);
+        squares += square;
     }
     double scale = planned->rows ? sqrt(squares / planned->rows) : 0.0;
     for (int i = 0; i < planned->rows; i++) h->scale[t->first_row[part] + i] = scale;
