@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -58,6 +59,12 @@ def numbers(values: object, what: str, *, copy: bool = True) -> Array:
     if isinstance(values, np.ma.MaskedArray):
         raise WbcError(f"{what} = {show(values)} is a masked array; give one with all its numbers, such as its .data")
     return np.array(given, dtype=float) if copy else np.asarray(given, dtype=float)
+
+
+def finite(values: Array) -> bool:
+    """Whether all numbers are finite: np.isfinite(values).all() takes four times as long on few of them."""
+    flat = values.ravel()
+    return math.isfinite(flat.dot(flat)) or bool(np.isfinite(values).all())  # squares of finite ones may not be
 
 
 def cross(a: Array, b: Array) -> Array:

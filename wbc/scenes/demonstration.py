@@ -131,6 +131,7 @@ class BaseMotion:
         posed = robot.copy()
         posed.update(robot.model.nominal)
         self._home = posed.pose("base").copy()
+        self._rates = 2 * np.pi * np.arange(1, WAVES.shape[1] + 1) / (MOTION[1] - MOTION[0])
 
     def target(self, t: float) -> tuple[Array, Array, Array]:
         """Pose, shape (4, 4), velocity and acceleration, shape (6,), world axes.
@@ -139,18 +140,18 @@ class BaseMotion:
             t: s.
         """
         start, end = MOTION
-        rates = 2 * np.pi * np.arange(1, WAVES.shape[1] + 1) / (end - start)
-        angles = rates * (np.clip(t, start, end) - start)
-        place = WAVES @ np.sin(angles)
-        velocity, acceleration = WAVES @ (rates * np.cos(angles)), WAVES @ (-(rates**2) * np.sin(angles))
+        rates = self._rates
+        angles = rates * (min(max(t, start), end) - start)
+        sines = np.sin(angles)
+        place, velocity, acceleration = np.array([sines, rates * np.cos(angles), -(rates**2) * sines]) @ WAVES.T
         pose = self._home.copy()
         pose[:3, 3] += place[:3]
         pose[:3, :3] = so3.exp(AXIS * place[3]) @ pose[:3, :3]
         # about an axis that stays where it is, angular velocity and acceleration are those of the angle
         return (
             pose,
-            np.append(velocity[:3], AXIS * velocity[3]),
-            np.append(acceleration[:3], AXIS * acceleration[3]),
+            np.concatenate([velocity[:3], AXIS * velocity[3]]),
+            np.concatenate([acceleration[:3], AXIS * acceleration[3]]),
         )
 
     def figures(self, log: Log) -> dict[str, str]:

@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from wbc.arrays import Array, ArrayLike, numbers
+from wbc.arrays import Array, ArrayLike, finite, numbers
 from wbc.errors import WbcError, show
 from wbc.tasking.task import Task
 
@@ -63,7 +63,7 @@ class Target:
 
     def _checked(self, value: object, shapes: tuple[tuple[int, ...], ...] | None, what: str) -> Array:
         array = numbers(value, f"{self._whose}: {what}")
-        if not np.isfinite(array).all() or (shapes is not None and array.shape not in shapes):
+        if not finite(array) or (shapes is not None and array.shape not in shapes):
             wanted = "" if shapes is None else f" of shape {' or '.join(map(str, shapes))}"
             raise WbcError(f"{self._whose}: {what} must be finite numbers{wanted}, not {show(value)}")
         if self._turns is not None and array.ndim == 2 and not self._turns(array):
