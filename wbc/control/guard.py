@@ -67,11 +67,13 @@ class Guard:
     def exceeded(self, torque: Array) -> bool:
         """Whether a torque is beyond what its actuator gives; by rounding it is not, and that is taken off in place."""
         share = torque * self._inverse
-        if self._even and share.dot(share) < 0.99:  # most often all together are less than one actuator's
+        # most often all together are less than one actuator's; then Python's max, as numpy's own is for larger arrays
+        if self._even and (share.dot(share) < 0.99 or max(map(abs, share.tolist())) < 1.0 - SHARE):
             return False
         if share.max(initial=0.0) > 1.0 + SHARE or (torque < self._floor).any():
             return True
-        np.clip(torque, self._least, self._effort, out=torque)
+        np.minimum(torque, self._effort, out=torque)
+        np.maximum(torque, self._least, out=torque)
         return False
 
     def solve(

@@ -16,6 +16,8 @@ from wbc.tasking.rows import Block
 from wbc.tasking.task import Task
 from wbc.tasking.tick import Tick
 
+_new_tuple = tuple.__new__
+
 WIDEST = 200.0
 """Half of this, in the units of the rows, is the tolerance of a task that is half switched off."""
 
@@ -151,7 +153,8 @@ class Program:
                 band = WIDEST * (1.0 - presence) ** 2 / presence
                 lower, upper = lower - band, upper + band
             first = rows.velocity if kinematic else rows.acceleration
-            found.append(Part(lower, upper, rows.weights, task.weight, first, rows.force, rows.torque, entry))
+            values = lower, upper, rows.weights, task.weight, first, rows.force, rows.torque, entry
+            found.append(_new_tuple(Part, values))  # in half the time of Part(...): it happens for each task
         return tuple(found)
 
     def parts_or_error(self, robot: Dynamics, tick: Tick) -> tuple[Part, ...]:

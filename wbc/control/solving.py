@@ -145,9 +145,10 @@ class CompiledSolving(Solving):
     def _call(self, equation: MotionEquation, parts: Sequence[Part], seconds: float, x: Array) -> Any:  # noqa: ANN401
         if self._plan is None:
             raise ValueError("there is no plan yet")
-        if not self._solver_options("warm_start", True):
+        solver = self._solver
+        if not getattr(solver, "warm_start", True):
             self._plan.forget()
-        seconds = min(seconds, self._solver_options("deadline", math.inf))
+        seconds = min(seconds, getattr(solver, "deadline", math.inf))
         it = equation
         return self._plan.solve(it.M, it.h, it.J, it.loops, it.loop_bias, parts, seconds, self._tolerance, x)
 

@@ -116,7 +116,7 @@ class Ticker:
 
     def _at(self, time: float, period: float) -> Tick:
         physics, support, robot = self._physics, self._stack.support, self._robot
-        external = None if physics is None else physics.external_force(robot, time)
+        external = physics.external_force(robot, time) if physics is not None and physics.external else None
         self.time = time
         return Tick.of(self.layout, time, period, self._torque, support.ceilings, support.anchors, external)
 
