@@ -36,7 +36,8 @@ def walk(name: str, backend: str, rounds: int = 60) -> tuple[list[float], list[f
     """
     controller, q = bench.standing(name, backend, "hierarchical-qp")
     stack, rng = controller.stack, np.random.default_rng(0)
-    velocities = 0.1 * rng.normal(size=(50, controller.robot.nv))
+    swing, lag = 0.1 * rng.normal(size=controller.robot.nv), rng.uniform(0.0, 2 * np.pi, controller.robot.nv)
+    velocities = [swing * np.sin(2 * np.pi * k / 500 + lag) for k in range(500)]  # of a robot that sways at 2 Hz
     first: list[float] = []
     again: list[float] = []
     steady: list[float] = []
@@ -51,7 +52,7 @@ def walk(name: str, backend: str, rounds: int = 60) -> tuple[list[float], list[f
             (stack.close_contact if change % 2 else stack.open_contact)(feet)
             for held in range(HELD):
                 watch.start()
-                controller.step(q, velocities[tick % 50], 1e-3 * tick)
+                controller.step(q, velocities[tick % 500], 1e-3 * tick)
                 taken = watch.stop()
                 tick += 1
                 if held:

@@ -63,6 +63,7 @@ typedef struct {
     double *low, *high, *target; /* bounds of the rows outside the set; what those in it are held at */
     signed char *before; /* the set of the last solve */
     double lasting;      /* how often, lately, that was the right one */
+    signed char severe;  /* whether a guess with levels far apart was the better one lately */
 
     /* the factorisation */
     Level *level;

@@ -173,12 +173,13 @@ PyObject *softened_directions(const Hierarchy *h, Views *views, int levels_above
 PyObject *memory_of_hierarchy(const Hierarchy *h, Views *views) {
     size_t points = (size_t)h->n * sizeof(double), rows = (size_t)h->rows;
     if (!views_enter(views, "a plan")) return NULL;
-    PyObject *memory = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)(sizeof(double) + points + rows));
+    PyObject *memory = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)(sizeof(double) + points + rows + 1));
     char *bytes = memory ? PyBytes_AsString(memory) : NULL;
     if (bytes) {
         memcpy(bytes, &h->lasting, sizeof(double));
         memcpy(bytes + sizeof(double), h->y, points);
         memcpy(bytes + sizeof(double) + points, h->side, rows);
+        bytes[sizeof(double) + points + rows] = h->severe;
     }
     views_leave(views);
     return memory;
@@ -189,9 +190,10 @@ PyObject *recall_hierarchy(Hierarchy *h, Views *views, PyObject *memory) {
     char *bytes;
     Py_ssize_t size;
     if (PyBytes_AsStringAndSize(memory, &bytes, &size) < 0) return NULL;
-    int right = size == (Py_ssize_t)(sizeof(double) + points + rows);
+    int right = size == (Py_ssize_t)(sizeof(double) + points + rows + 1);
     const signed char *side = (const signed char *)bytes + sizeof(double) + points;
     for (size_t i = 0; right && i < rows; i++) right = side[i] >= -1 && side[i] <= 1;
+    right = right && (side[rows] == 0 || side[rows] == 1);
     if (!right) {
         PyErr_SetString(PyExc_ValueError, "this is not what a plan of these sizes remembers");
         return NULL;
@@ -200,6 +202,7 @@ PyObject *recall_hierarchy(Hierarchy *h, Views *views, PyObject *memory) {
     memcpy(&h->lasting, bytes, sizeof(double));
     memcpy(h->y, bytes + sizeof(double), points);
     memcpy(h->side, side, rows);
+    h->severe = side[rows];
     views_leave(views);
     Py_RETURN_NONE;
 }

@@ -259,6 +259,7 @@ class FrictionCones(Task):
         self.sliding = dict(names) if isinstance(names, Mapping) else dict.fromkeys(names)
         self.slow = number(slow, f"{self.name}: slow, m/s,", above=True)
         self._laid: _Laid | None = None
+        self._known: dict[tuple[object, ...], _Laid] = {}  # feet come down again and again
 
     def check(self, robot: Dynamics, contacts: Mapping[str, Contact]) -> None:
         """See `Task`."""
@@ -272,12 +273,19 @@ class FrictionCones(Task):
         """See `Task`; the facets of all contacts, then their normal forces."""
         laid = self._laid
         if laid is None or laid.contacts is not tick.contacts:
-            laid = self._laid = _Laid(tick, self.sides, self.sliding)
+            laid = self._laid = self._lay_out(tick)
         matrix = laid.turned(robot)
         for contact in laid.sliding:
             matrix[laid.facets[contact.name], tick.force_of(contact.name)] = self._kinetic(robot, tick, contact)
         lower, upper = laid.bounds(tick.ceilings)
         return Rows(lower, upper, force=matrix)
+
+    def _lay_out(self, tick: Tick) -> _Laid:
+        """The cones of the contacts of a tick; made once for the same contacts."""
+        key = tick.contacts, self.sides, *self.sliding
+        if key not in self._known:
+            self._known[key] = _Laid(tick, self.sides, self.sliding)
+        return self._known[key]
 
     def _kinetic(self, robot: Dynamics, tick: Tick, contact: Contact) -> Array:
         """C with C f = f_t + μ f_n v_t / √(|v_t|² + v₀²), zero where a contact slides; shape (2, 3)."""

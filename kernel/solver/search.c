@@ -136,15 +136,15 @@ static int met(Hierarchy *h, unsigned long long set) {
     return 0;
 }
 
-/* Where the search has far to go: a guess with levels further apart, from the set that was reached. Where it goes astray the
-   search goes on from there. */
+/* Where the search has far to go: a guess with levels otherwise apart, from the set that was reached. Where it goes astray
+   the search goes on from there. */
 static void guess_again(Hierarchy *h) {
     signed char *kept = h->guess->kept;
     memcpy(kept, h->side, (size_t)h->rows);
     memcpy(h->guess->y_kept, h->y, (size_t)h->n * sizeof(double));
     release_all(h);
     inner_step(h, 0);
-    if (guess_active_set(h, &SEVERE, kept)) return;
+    if (guess_active_set(h, h->severe ? &MILD : &SEVERE, kept)) return;
     for (int i = 0; i < h->rows; i++)
         if (kept[i]) hold(h, i, kept[i]);
     memcpy(h->y, h->guess->y_kept, (size_t)h->n * sizeof(double));
@@ -344,6 +344,16 @@ static enum Status without_inequalities(Hierarchy *h) {
     return is_accurate(h) ? OPTIMAL : STOPPED;
 }
 
+/* A guess, and the search from it. What kind of guess was far off is not made first at the next solve. */
+static enum Status guess_and_search(Hierarchy *h, int *cycles) {
+    int before = h->steps;
+    guess_active_set(h, h->severe ? &SEVERE : &MILD, h->before);
+    enum Status status = search(h, h->max_steps, 0, cycles);
+    int steps = h->steps - before;
+    h->severe = h->severe ? steps <= 2 * FEW : steps > FEW;
+    return status;
+}
+
 static enum Status solve(Hierarchy *h) {
     int cycles = 0, warm = 0;
     enum Status status;
@@ -364,8 +374,7 @@ static enum Status solve(Hierarchy *h) {
         status = without_inequalities(h);
         if (status != STOPPED || !h->loose_count) return status;
     }
-    guess_active_set(h, &MILD, h->before);
-    status = search(h, h->max_steps, 0, &cycles);
+    status = guess_and_search(h, &cycles);
     if (status == STOPPED && cycles && now() < h->deadline) status = break_cycle(h, h->max_steps);
     return status;
 }

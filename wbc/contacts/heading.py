@@ -85,10 +85,19 @@ def aligned(normal: Array) -> Array:
     Returns:
         K, A, B, shape (3, 3, 3): the rotation is K + cos ψ A + sin ψ B, shape (3, 3).
     """
+    return _aligned(*normal.tolist())
+
+
+@lru_cache(maxsize=256)
+def _aligned(*entries: float) -> Array:
+    """As `aligned`; most contacts of a robot have the same normal."""
+    normal = np.array(entries)
     first, second = plane_axes(normal)
     pole = np.array([0.0, 0.0, 1.0 if normal[2] >= 0.0 else -1.0])
     parts = [np.outer(normal, normal)]
     for level in np.eye(3)[:2]:
         forward = level - (normal @ level) / (1.0 + normal @ pole) * (pole + normal)
         parts.append(np.outer(forward, first) + np.outer(np.cross(normal, forward), second))
-    return np.array(parts)
+    found = np.array(parts)
+    found.flags.writeable = False
+    return found
