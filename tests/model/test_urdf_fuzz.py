@@ -196,7 +196,7 @@ def test_a_damaged_file_gives_a_model_or_a_wbc_error():
 
 
 @pytest.mark.soak
-@pytest.mark.parametrize("block", range(10))
+@pytest.mark.parametrize("block", range(30))
 def test_many_damaged_files_give_a_model_or_a_wbc_error(block):
     for seed in range(1000 * (block + 1), 1000 * (block + 2)):
         examine(seed)

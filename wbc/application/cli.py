@@ -93,6 +93,9 @@ def robots(
     strict: Annotated[
         bool, typer.Option("--strict/--no-strict", help="Whether unphysical inertias make a URDF unusable.")
     ] = True,
+    untrusted: Annotated[
+        bool, typer.Option("--untrusted", help="Compile an MJCF in a process of its own, within bounds.")
+    ] = False,
 ) -> None:
     """List the packaged robots, or show one: its tree, joints, limits and frames, and what in its file looks wrong.
 
@@ -107,15 +110,16 @@ def robots(
       wbc robots my_robot.urdf --floating
     """
     if robot is None:
-        if floating is not None or not strict:
-            raise typer.BadParameter("it needs a robot: wbc robots NAME|FILE", param_hint="--floating/--no-strict")
-        tell(reports.overview(_load(name, None, True)[0] for name in packaged_robots()))
+        if floating is not None or not strict or untrusted:
+            hint = "--floating/--no-strict/--untrusted"
+            raise typer.BadParameter("it needs a robot: wbc robots NAME|FILE", param_hint=hint)
+        tell(reports.overview(_load(name)[0] for name in packaged_robots()))
         tell("", "wbc robots NAME shows one of them, wbc robots FILE what is in a URDF or MJCF file.")
         return
     if robot not in packaged_robots() and not Path(robot).is_file():
         raise typer.BadParameter(_reason(robot), param_hint="NAME|FILE")
     try:
-        model, unusual = _load(robot, floating, strict)
+        model, unusual = _load(robot, floating, strict, not untrusted)
     except WbcError as error:
         if str(error).startswith("floating="):
             raise typer.BadParameter(str(error), param_hint="--floating/--fixed") from None
@@ -135,12 +139,14 @@ def robots(
         tell("", "unusual in the file:", *(f"  {message.removeprefix(f'{robot}: ')}" for message in unusual))
 
 
-def _load(robot: str, floating: bool | None, strict: bool) -> tuple[Model, list[str]]:
+def _load(
+    robot: str, floating: bool | None = None, strict: bool = True, trusted: bool = True
+) -> tuple[Model, list[str]]:
     """A robot, and the warnings about its file."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("ignore")
         warnings.simplefilter("always", WbcWarning)
-        model = wbc.load(robot, floating=floating, strict=strict).model
+        model = wbc.load(robot, floating=floating, strict=strict, trusted=trusted).model
     only = [f"forces that only the backend mujoco computes: {', '.join(model.left_out)}"] if model.left_out else []
     return model, [*(str(warning.message) for warning in caught), *only]
 
@@ -148,7 +154,7 @@ def _load(robot: str, floating: bool | None, strict: bool) -> tuple[Model, list[
 def _reason(robot: str) -> str:
     """Why there is nothing of that name."""
     try:
-        _load(robot, None, True)
+        _load(robot)
     except WbcError as error:
         return str(error)
     return "it was not there a moment ago"

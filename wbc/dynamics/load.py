@@ -21,6 +21,9 @@ Backend = Literal["auto", "numpy", "pinocchio", "mujoco"]
 BACKENDS: tuple[str, ...] = ("auto", "numpy", "pinocchio", "mujoco")
 """What `load` takes as its backend."""
 
+MOST_BY_PINOCCHIO = 200
+"""Velocities up to which "auto" takes Pinocchio: the memory of its data grows with their cube, 2 GB for 300."""
+
 UNMOVED = 1e-12
 """A nominal configuration whose loops are closed but for this is kept as it is, rad and m."""
 
@@ -41,6 +44,7 @@ def load(
     strict: bool = True,
     ignore: Iterable[str] = (),
     loops: Iterable[Loop] = (),
+    trusted: bool = True,
 ) -> Dynamics:
     """A robot, ready for `update(q, v)`.
 
@@ -50,8 +54,9 @@ def load(
     Args:
         what: the name of a packaged robot, the path of a URDF or MJCF file, a name of the package robot_descriptions
             (the extra `robots`), a `Model`, a `mujoco.MjModel`, or a `pinocchio.Model`.
-        backend: "numpy", "pinocchio", "mujoco", or "auto": Pinocchio where it is installed, numpy otherwise; MuJoCo
-            for an MJCF file with forces that only it computes.
+        backend: "numpy", "pinocchio", "mujoco", or "auto": Pinocchio where it is installed and the robot has no
+            more than 200 velocities (its memory grows with their cube), numpy otherwise; MuJoCo for an MJCF file with
+            forces that only it computes.
         floating: for a URDF: whether its root moves freely. None: as the file says; else it floats if it stands on
             legs: if its lowest points are those of two limbs or more, each with two joints or more, and not its root's.
         feet: bodies or frames that are feet: where they touch the ground is found; or frames that lie on the ground,
@@ -69,6 +74,8 @@ def load(
             force lags behind their control as motors; "actuators" does not use those that can't be asked for a torque,
             such as muscles: their joints are passive.
         loops: closed loops that the file does not tell of: `wbc.LoopClosure` and `wbc.JointCoupling`.
+        trusted: False for an MJCF file of a stranger: MuJoCo compiles it in a process of its own, within bounds on time
+            and memory. All files, trusted or not, have bounds on their size and on what they come to.
 
     Returns:
         A `Dynamics`; it has no state yet.
@@ -79,13 +86,13 @@ def load(
 
     held, undriven = names(locked, "locked"), names(passive, "passive")
     declared = _loops(loops)
-    options = Options(floating, feet, hands, held, undriven, nominal, strict, ignorable(ignore), declared)
+    options = Options(floating, feet, hands, held, undriven, nominal, strict, ignorable(ignore), declared, trusted)
     model = read_model(what, options)
     if declared:  # MuJoCo's model has none of them: a plant is made of this one
         model = model.with_loops(*declared).replace(simulated=model.simulated if model.left_out else None)
     model = with_closed_loops(model)
     if backend == "auto":
-        backend = "pinocchio" if importlib.util.find_spec("pinocchio") else "numpy"
+        backend = "pinocchio" if importlib.util.find_spec("pinocchio") and model.nv <= MOST_BY_PINOCCHIO else "numpy"
         if model.left_out and model.simulated is not None:
             backend = "mujoco"
     if backend == "pinocchio":

@@ -52,7 +52,12 @@ class PinocchioDynamics(Dynamics):
         self._start()
 
     def _start(self) -> None:
-        self._data: Any = self._pin.createData()
+        try:
+            self._data: Any = self._pin.createData()
+        except MemoryError:
+            raise WbcError(
+                f"Pinocchio needs more memory for {self.nv} velocities than there is; backend='numpy' does not"
+            ) from None
         self._com_now = self._data.com[0]  # no copy: it moves with the robot
         self._still = np.zeros(self.nv)
         self._terms = _Terms(self._data, self.nv)

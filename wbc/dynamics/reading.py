@@ -17,6 +17,7 @@ from wbc.dynamics.limbs import Limbs
 from wbc.dynamics.stance import Stance, within_limits
 from wbc.errors import WbcError, show, unknown_name
 from wbc.model import Model, markup, packaged_path, packaged_robots
+from wbc.model.bounds import read_bounded
 from wbc.model.findings import Findings
 from wbc.model.loops import Loop, LoopClosure
 
@@ -37,6 +38,7 @@ class Options:
     strict: bool = True
     ignore: tuple[str, ...] = ()
     loops: tuple[Loop, ...] = ()
+    trusted: bool = True
 
 
 def read_model(what: Any, options: Options | None = None) -> Model:  # noqa: ANN401
@@ -51,11 +53,13 @@ def read_model(what: Any, options: Options | None = None) -> Model:  # noqa: ANN
     if file is None:
         model = _foreign(what, options)
     elif _is_mjcf(file):
+        from wbc.model.apart import compile_apart
         from wbc.model.mjcf import read_mjcf
         from wbc.model.mujoco import from_mujoco
 
         _refuse(file, options)
-        model = from_mujoco(read_mjcf(file, options.locked, options.passive, options.nominal), options.ignore)
+        compiled = read_mjcf if options.trusted else compile_apart
+        model = from_mujoco(compiled(file, options.locked, options.passive, options.nominal), options.ignore)
     else:
         from wbc.model.urdf import read_urdf
 
@@ -216,7 +220,7 @@ def _and(limbs: Limbs, parts: Iterable[int]) -> str:
 
 def _says_base(file: Path) -> bool:
     """Whether a URDF says itself how its base moves."""
-    extension = markup.parse(file.read_bytes()).first("wbc")
+    extension = markup.parse(read_bounded(file)).first("wbc")
     return extension is not None and extension.get("base") is not None
 
 

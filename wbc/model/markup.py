@@ -14,6 +14,7 @@ import numpy as np
 
 from wbc.arrays import Array
 from wbc.errors import WbcError, show
+from wbc.model.bounds import MOST_ELEMENTS
 
 LONGEST_NUMBERS = 10_000
 """Characters an attribute that holds numbers may have; more is a damaged file."""
@@ -75,12 +76,17 @@ def parse(text: bytes) -> Element:
     Returns:
         Its root element.
     """
+    count = 0
     open_elements: list[Element] = []
     roots: list[Element] = []
     parser = expat.ParserCreate()
 
     def start(tag: str, attributes: dict[str, str]) -> None:
+        nonlocal count
+        count += 1
         element = Element(tag, attributes, parser.CurrentLineNumber)
+        if count > MOST_ELEMENTS:
+            raise WbcError(f"line {element.line}: it has more than {MOST_ELEMENTS:,} elements: no robot's file has")
         if len(open_elements) >= DEEPEST:
             raise WbcError(f"line {element.line}: elements are nested more than {DEEPEST} deep")
         (open_elements[-1].children if open_elements else roots).append(element)

@@ -10,12 +10,10 @@ import numpy as np
 from wbc.arrays import Array
 from wbc.errors import WbcError
 from wbc.model import markup
+from wbc.model.bounds import read_bounded
 from wbc.model.markup import numbers
 from wbc.model.parts import Mesh
 from wbc.model.placement import origin
-
-LARGEST = 50_000_000
-"""Bytes of a file that is still opened."""
 
 
 def collision_meshes(path: Path) -> tuple[list[Mesh], list[str]]:
@@ -26,7 +24,7 @@ def collision_meshes(path: Path) -> tuple[list[Mesh], list[str]]:
     """
     found: list[Mesh] = []
     missing: list[str] = []
-    for link in markup.parse(path.read_bytes()).all("link"):
+    for link in markup.parse(read_bounded(path)).all("link"):
         for element in link.all("collision"):
             geometry = element.first("geometry")
             mesh = None if geometry is None else geometry.first("mesh")
@@ -59,9 +57,7 @@ def _locate(name: str, urdf: Path) -> Path:
 
 def _points(path: Path) -> Array:
     """The corners of a mesh, each once, shape (n, 3)."""
-    if path.stat().st_size > LARGEST:
-        raise WbcError(f"{path} is too large")
-    data = path.read_bytes()
+    data = read_bounded(path)
     match path.suffix.lower():
         case ".stl":
             points = _stl(data)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,9 @@ from wbc.arrays import Array
 from wbc.errors import WbcError, show, unknown_name
 from wbc.geometry import pose as poses
 from wbc.geometry import quaternion, so3
+from wbc.model.bounds import check_velocities
+from wbc.model.findings import Findings
+from wbc.model.mjcf_bounds import check_mjcf
 from wbc.model.mujoco_actuators import HINGE, SLIDE, mujoco
 
 
@@ -29,11 +33,17 @@ def read_mjcf(path: str | Path, locked: Iterable[str] = (), passive: Iterable[st
         nominal: the posture that joints are locked in: their positions by name, or the name of a keyframe; None: the
             first keyframe.
     """
+    check_mjcf(Path(path))
     try:
-        spec = mujoco.MjSpec.from_file(str(path))
-        m = spec.compile()
-    except (ValueError, mujoco.FatalError) as error:
+        with _warnings_of_mujoco(path):
+            spec = mujoco.MjSpec.from_file(str(path))
+            m = spec.compile()
+    except (ValueError, RuntimeError, mujoco.FatalError) as error:  # RuntimeError: whatever C++ threw
         raise WbcError(f"{path}: MuJoCo can't read it: {' '.join(str(error).split())}") from None
+    try:
+        check_velocities(m.nv)
+    except WbcError as error:
+        raise WbcError(f"{path}: {error}") from None
     held, undriven = set(locked), set(passive)
     known = [m.joint(number).name for number in range(m.njnt)]
     for option, given in (("locked", held), ("passive", undriven)):
@@ -50,9 +60,21 @@ def read_mjcf(path: str | Path, locked: Iterable[str] = (), passive: Iterable[st
         _lock(spec, m, held, _posture(m, nominal))
     try:
         return spec.compile()
-    except (ValueError, mujoco.FatalError) as error:
+    except (ValueError, RuntimeError, mujoco.FatalError) as error:
         what = f"without the joints {show(sorted(held))}" if held else "as it is wanted"
         raise WbcError(f"{path}: MuJoCo can't make it {what}: {' '.join(str(error).split())}") from None
+
+
+@contextmanager
+def _warnings_of_mujoco(path: str | Path) -> Iterator[None]:
+    """What MuJoCo would print, and write to a file, is warned of."""
+    before, found = mujoco.get_mju_user_warning(), Findings(str(path))
+    mujoco.set_mju_user_warning(lambda message: found.warn("MuJoCo's compiler", " ".join(message.split())))
+    try:
+        yield
+    finally:
+        mujoco.set_mju_user_warning(before)
+    found.emit()
 
 
 def _falls(m: Any) -> bool:  # noqa: ANN401

@@ -139,6 +139,9 @@ class Joint(_Part):
         for what in ("lower", "upper", "velocity", "effort", "armature", "damping", "friction", "stiffness", "rest"):
             if math.isnan(getattr(self, what)):
                 raise WbcError(f"{whose}: its {what} is not a number")
+        for what in ("armature", "damping", "friction", "stiffness"):
+            if math.isinf(getattr(self, what)):
+                raise WbcError(f"{whose}: its {what} is infinite; lock the joint, or give a number")
         if self.lower > self.upper:
             raise WbcError(f"{whose}: its lower limit {self.lower:g} is above its upper limit {self.upper:g}")
 

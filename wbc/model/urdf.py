@@ -24,6 +24,7 @@ import numpy as np
 from wbc.arrays import Array
 from wbc.errors import WbcError, show, unknown_name
 from wbc.model import markup
+from wbc.model.bounds import check_velocities, read_bounded
 from wbc.model.findings import Findings, check_inertias
 from wbc.model.loops import JointCoupling
 from wbc.model.markup import Element, limit, number, numbers
@@ -57,11 +58,7 @@ def read_urdf(
     if isinstance(source, bytes):
         name, text = "URDF", source
     else:
-        name = str(source)
-        try:
-            text = Path(source).read_bytes()
-        except (OSError, ValueError) as error:
-            raise WbcError(f"can't read {show(name)}: {getattr(error, 'strerror', None) or error}") from None
+        name, text = str(source), read_bounded(source)
     found = Findings(name)
     undriven = {passive} if isinstance(passive, str) else set(passive)
     try:
@@ -101,6 +98,7 @@ class _Reader:
             if self.found.enough:
                 break
         self.found.stop_on_error()
+        check_velocities(sum(joint.nv for joint in joints))
         for name in [*extras, *passive]:
             if name not in elements:
                 where = f"{extras[name]}: " if name in extras else "passive: "

@@ -21,6 +21,9 @@ _EARLIER = (b"wbc log 1\n", b"wbc log 2\n")
 
 _HEALTH = b"\nhealth: "
 
+MOST_ENTRIES = 1_000_000
+"""More than any part of a record has; a header that says so is damaged."""
+
 SAME = 1e-6
 """A torque that is farther than this from the commanded one, N m or as a share of it, was not delivered."""
 
@@ -278,7 +281,8 @@ def _unpack(
 ) -> Log:
     parts = np.split(rows, np.cumsum(lengths)[:-1], axis=1)
     true = bool(lengths[11])
-    found = None if kinds is None else parts[14][:, 0].astype(np.int64)
+    with np.errstate(invalid="ignore"):  # of a damaged file
+        found = None if kinds is None else parts[14][:, 0].astype(np.int64)
     return Log(
         robot,
         contacts,
@@ -335,15 +339,13 @@ def read_log(path: str | Path) -> Log:
         if line_end < 0:
             raise ValueError("no header")
         header = json.loads(data[len(MAGIC) : line_end])
-        sizes, true = tuple(int(size) for size in header["sizes"]), bool(header.get("true", False))
-        contacts, feet = tuple(map(str, header["contacts"])), tuple(map(str, header["feet"]))
-        errors = {str(name): int(count) for name, count in header.get("errors", {}).items()}
-        named = header.get("actuators")
-        actuators = None if named is None else tuple(map(str, named))
-        kinds = header.get("health")
-        kinds = None if kinds is None else tuple(map(str, kinds))
+        sizes, true = tuple(_count(size) for size in header["sizes"]), bool(header.get("true", False))
+        robot, contacts, feet = _name(header["robot"]), _names(header["contacts"]), _names(header["feet"])
+        errors = {_name(name): _count(count) for name, count in header.get("errors", {}).items()}
+        named, kinds = header.get("actuators"), header.get("health")
+        actuators, kinds = None if named is None else _names(named), None if kinds is None else _names(kinds)
         nq, nv, na, levels = sizes
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise WbcError(f"the log {show(str(path))} is damaged: its header can't be read ({error})") from None
     body, ended = data[line_end + 1 :], ""
     mark = body.rfind(b"\nended: ")
@@ -356,22 +358,40 @@ def read_log(path: str | Path) -> Log:
         if kinds is not None:
             tail, _, told = tail.rpartition(_HEALTH)
             worries = _worries(told, path)
-        ended = tail.decode(errors="replace")
+        ended = _name(tail.decode(errors="replace"))
     rows = np.frombuffer(body[: len(body) // record * record]).reshape(-1, record // 8).copy()
     status = 1 + nq + nv + na + 3 * (len(contacts) + len(feet)) + levels + 2
     if len(rows) and not np.isin(rows[:, status], range(len(STATUSES))).all():
         raise WbcError(f"the log {show(str(path))} is damaged: a record has no status")
-    log = _unpack(str(header["robot"]), contacts, feet, actuators, kinds, lengths, errors, rows, ended)
+    log = _unpack(robot, contacts, feet, actuators, kinds, lengths, errors, rows, ended)
     if worries is not None:
         log.worries = worries
     return log
+
+
+def _count(value: object) -> int:
+    """A number of entries."""
+    if not isinstance(value, int) or not 0 <= value <= MOST_ENTRIES:
+        raise ValueError(f"{show(value)} is no number of entries")
+    return value
+
+
+def _name(value: object) -> str:
+    """A name, or another word, that can be printed: what a terminal would take for a command is replaced."""
+    if not isinstance(value, str):
+        raise TypeError(f"{show(value)} is no name")
+    return value if value.isprintable() else "".join(letter if letter.isprintable() else "?" for letter in value)
+
+
+def _names(values: Iterable[object]) -> tuple[str, ...]:
+    return tuple(map(_name, values))
 
 
 def _worries(told: bytes, path: str | Path) -> tuple[Worry, ...]:
     """What the end of a file says of health."""
     try:
         return tuple(
-            Worry(str(k), str(n), int(count), float(t), str(text)) for k, n, count, t, text in json.loads(told)
+            Worry(_name(k), _name(n), int(count), float(t), _name(text)) for k, n, count, t, text in json.loads(told)
         )
-    except (ValueError, TypeError) as error:
+    except (ValueError, TypeError, OverflowError, RecursionError) as error:
         raise WbcError(f"the log {show(str(path))} is damaged: its health can't be read ({error})") from None
