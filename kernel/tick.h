@@ -11,6 +11,9 @@
 /* what a block of columns is made of */
 enum Kind { NOTHING = 0, MATRIX = 1, INDICES = 2 };
 
+/* what a row is: an equation; or a bound, which may have no width, on forces and torques or on motion */
+enum Sort { EQUATION = 0, LOAD = 1, MOTION = 2 };
+
 typedef struct {
     enum Kind kind;
     const double *data;          /* MATRIX: entry (i, j) at i * row_step + j * column_step */
@@ -38,7 +41,7 @@ typedef struct {
     int *first_row;              /* of each part in the hierarchy */
     double *K, *h;               /* the equation of motion, K y + h = S' tau, with rows of `ld` */
     double *root;                /* of each row's weight */
-    unsigned char *load;         /* whether a row is about forces or torques */
+    unsigned char *sort;         /* of each row: see `Sort` */
 } Tick;
 
 int tick_new(Tick *t, int nv, int nf, int loops, int na, const int *actuated, double scale, int levels, int parts,

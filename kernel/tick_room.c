@@ -30,8 +30,8 @@ int tick_new(Tick *t, int nv, int nf, int loops, int na, const int *actuated, do
         t->K = calloc((size_t)nv * (size_t)h->ld + 8, sizeof(double));
         t->h = calloc((size_t)nv + 8, sizeof(double));
         t->root = calloc((size_t)h->rows + 8, sizeof(double));
-        t->load = calloc((size_t)h->rows + 8, 1);
-        made = t->K && t->h && t->root && t->load;
+        t->sort = calloc((size_t)h->rows + 8, 1);
+        made = t->K && t->h && t->root && t->sort;
     }
     if (made) { /* parts of a level stand in it in the order in which they came */
         memset(sizes, 0, (size_t)levels * sizeof(int));
@@ -48,7 +48,7 @@ int tick_new(Tick *t, int nv, int nf, int loops, int na, const int *actuated, do
 void tick_free(Tick *t) {
     hierarchy_free(&t->hierarchy);
     free(t->actuated), free(t->unactuated), free(t->part), free(t->first_row);
-    free(t->K), free(t->h), free(t->root), free(t->load);
+    free(t->K), free(t->h), free(t->root), free(t->sort);
     memset(t, 0, sizeof *t);
 }
 

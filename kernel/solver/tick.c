@@ -85,7 +85,7 @@ static void tick_rows(Tick *t, int part, const Rows *rows) {
         if (acceleration + force + torque == 1 && !torque && planned->kind[force] == INDICES) h->to[row] = h->from[row] + 1;
         if (!acceleration && !force && !torque) h->from[row] = h->to[row] = 0;
         t->root[row] = root;
-        t->load[row] = (unsigned char)(force || torque);
+        t->sort[row] = rows->lower == rows->upper ? EQUATION : force || torque ? LOAD : MOTION;
         h->lower[row] = low, h->upper[row] = high;
         double square = dot(a, a, n);
         h->norm[row] = sqrt(square);
@@ -106,10 +106,10 @@ static enum Status tick_answer(const Tick *t, enum Status status, double toleran
     }
     double reach = 1.0 + sqrt(dot(h->y, h->y, n));
     for (int i = first; i < h->rows && !relaxed; i++) {
-        if (h->lower[i] == h->upper[i]) continue;
+        if (t->sort[i] == EQUATION) continue; /* a bound of no width is a bound */
         double over = h->value[i] - h->upper[i], under = h->lower[i] - h->value[i];
         double beyond = over > under ? over : under;
-        relaxed = beyond > GRADE * h->norm[i] * reach || (t->load[i] && beyond > tolerance * t->root[i]);
+        relaxed = beyond > GRADE * h->norm[i] * reach || (t->sort[i] == LOAD && beyond > tolerance * t->root[i]);
     }
     return status == OPTIMAL && relaxed ? RELAXED : status;
 }

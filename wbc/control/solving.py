@@ -240,10 +240,9 @@ def _loads_beyond(parts: Sequence[Part], answer: Answer, tolerance: float) -> bo
     start = 0
     for part in sorted(parts, key=lambda part: part.entry.rank):
         stop = start + len(part.lower)
-        if (part.force is not None or part.torque is not None) and not part.equation:
-            beyond = np.abs(answer.residual[start:stop])[part.lower < part.upper]
-            if beyond.max(initial=0.0) > tolerance:
-                return True
+        bounds = (part.force is not None or part.torque is not None) and not part.equation  # of no width as well
+        if bounds and np.abs(answer.residual[start:stop]).max(initial=0.0) > tolerance:
+            return True
         start = stop
     return False
 
