@@ -4,7 +4,7 @@ export OMP_NUM_THREADS := 1
 PYTHON ?= python3
 PY := .venv/bin/python
 
-.PHONY: test sanitize demo lint bench robust wild soak clean
+.PHONY: test sanitize demo lint bench robust wild soak docs clean
 
 test: .venv/ready
 	$(PY) -m pytest
@@ -38,6 +38,11 @@ robust: .venv/ready
 # Every robot of a folder such as MuJoCo Menagerie's, tried: make wild ROBOTS=dir
 wild: .venv/ready
 	$(PY) scripts/try_robots.py $(ROBOTS)
+
+# The documentation as a site: out/site/index.html, which opens from disk.
+docs: .venv/ready
+	$(PY) -m pip install --quiet --disable-pip-version-check --group docs
+	NO_MKDOCS_2_WARNING=1 .venv/bin/mkdocs build --quiet --strict
 
 soak: .venv/ready
 	$(PY) -m pytest -m soak

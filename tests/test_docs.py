@@ -5,8 +5,11 @@ from __future__ import annotations
 import re
 import warnings
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
+
+from scripts.site_hooks import on_page_markdown
 
 DOCS = Path(__file__).parents[1] / "docs"
 PAGES = {
@@ -31,3 +34,15 @@ def test_links_and_pictures_are_there() -> None:
     for path in (*DOCS.rglob("*.md"), *DOCS.parent.glob("*.md")):
         for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", path.read_text(encoding="utf-8")):
             assert (path.parent / target).exists(), f"{path.name} points to {target}"
+
+
+def test_every_page_has_its_place_in_the_site() -> None:
+    named = re.findall(r"(?<=[ ])[\w/]+\.md", (DOCS.parent / "mkdocs.yml").read_text(encoding="utf-8"))
+    pages = [path.relative_to(DOCS).as_posix() for path in DOCS.rglob("*.md")]
+    assert sorted(named) == sorted(pages)
+
+
+def test_links_out_of_the_docs_are_words_in_the_site() -> None:
+    page = SimpleNamespace(file=SimpleNamespace(src_uri="course/01.md"))
+    kept = "[page](../health.md#x), ![picture](../../p.png), [site](https://a.org)"
+    assert on_page_markdown(f"[code](../../wbc/a.py#L3), {kept}, [`b[0]`](../../t.py)", page) == f"code, {kept}, `b[0]`"
