@@ -8,6 +8,8 @@ import sys
 import tomllib
 from pathlib import Path
 
+import pytest
+
 import wbc
 
 ROOT = Path(__file__).parents[1]
@@ -23,6 +25,33 @@ def test_import_costs_little_more_than_numpy_and_scipy() -> None:
     # the median of ratios taken in turn: machines are shared, and their clocks go up and down
     ratios = [_seconds("import wbc, tasks") / _seconds("import numpy, scipy.linalg") for _ in range(11)]
     assert statistics.median(ratios) < 1.5
+
+
+def test_wbc_by_itself_imports_nothing_heavy() -> None:
+    code = "import sys, wbc; print(*sys.modules)"
+    loaded = subprocess.run([sys.executable, "-S", "-c", code], capture_output=True, check=True, text=True, cwd=ROOT)
+    assert not {"numpy", "scipy"} & set(loaded.stdout.split())
+
+
+def test_the_help_of_the_command_line_imports_no_numbers() -> None:
+    code = "import sys; from wbc.application import cli; print(*sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True).stdout.split()
+    assert not {"numpy", "scipy", "wbc.model"} & set(loaded)
+
+
+def test_every_public_name_is_there() -> None:
+    assert [name for name in dir(wbc) if not hasattr(wbc, name)] == []
+    assert {"Controller", "run", "Simulator", "load"} < set(dir(wbc))
+
+
+@pytest.mark.parametrize("flags", [("-O", "-bb"), ("-W", "error")])
+def test_strict_and_optimised_pythons_run(flags: tuple[str, ...]) -> None:
+    code = (
+        "import tasks, wbc; robot = wbc.load('quadruped'); stack = tasks.stacks.standing(robot);"
+        "print(wbc.run(wbc.Controller(robot, stack), wbc.MujocoSimulator(robot), 0.02).summary())"
+    )
+    done = subprocess.run([sys.executable, *flags, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 0 and "20 ticks" in done.stdout and not done.stderr, done.stderr
 
 
 def test_import_brings_no_optional_package() -> None:

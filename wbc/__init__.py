@@ -4,20 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import scipy.linalg  # noqa: F401  the heaviest import: from the depths of others it takes Python a tenth longer
-
-from wbc.contacts import Contact, PointContact, RollingContact, SurfaceContact
-from wbc.control.stack import Stack
-from wbc.dynamics import Dynamics, load
-from wbc.errors import WbcError, WbcWarning
 from wbc.lazy import lazy
-from wbc.model import Actuator, Body, Frame, Joint, JointCoupling, Limits, LoopClosure, Model, Shape, Wheel
-from wbc.tasking.gains import Gains
-from wbc.tasking.levels import Levels
-from wbc.tasking.rows import Rows
-from wbc.tasking.task import Task
-from wbc.tasking.tick import Tick, Variables
-from wbc.threads import single_threaded
 
 if TYPE_CHECKING:
     from wbc import classical as classical
@@ -26,12 +13,24 @@ if TYPE_CHECKING:
     from wbc import liegroups as liegroups
     from wbc import solvers as solvers
     from wbc import sweeps as sweeps
+    from wbc.contacts import Contact, PointContact, RollingContact, SurfaceContact
     from wbc.control.batch import Batch
     from wbc.control.controller import Controller
     from wbc.control.solution import Solution
+    from wbc.control.stack import Stack
+    from wbc.dynamics.base import Dynamics
+    from wbc.dynamics.load import load
+    from wbc.errors import WbcError, WbcWarning
+    from wbc.model import Actuator, Body, Frame, Joint, JointCoupling, Limits, LoopClosure, Model, Shape, Wheel
     from wbc.simulation import Log, MujocoSimulator, Push, Simulator, read_log, run
     from wbc.solvers import Level
     from wbc.sweeps import cases, grid, normal, sweep, tune, uniform
+    from wbc.tasking.gains import Gains
+    from wbc.tasking.levels import Levels
+    from wbc.tasking.rows import Rows
+    from wbc.tasking.task import Task
+    from wbc.tasking.tick import Tick, Variables
+    from wbc.threads import single_threaded
 
 __version__ = "0.1.0"
 
@@ -83,23 +82,56 @@ __all__ = [
 
 
 _LATER = {
+    "Actuator": "wbc.model",
     "Batch": "wbc.control.batch",
+    "Body": "wbc.model",
+    "Contact": "wbc.contacts",
     "Controller": "wbc.control.controller",
+    "Dynamics": "wbc.dynamics.base",
+    "Frame": "wbc.model",
+    "Gains": "wbc.tasking.gains",
+    "Joint": "wbc.model",
+    "JointCoupling": "wbc.model",
     "Level": "wbc.solvers",
+    "Levels": "wbc.tasking.levels",
+    "Limits": "wbc.model",
     "Log": "wbc.simulation",
+    "LoopClosure": "wbc.model",
+    "Model": "wbc.model",
     "MujocoSimulator": "wbc.simulation",
+    "PointContact": "wbc.contacts",
     "Push": "wbc.simulation",
+    "RollingContact": "wbc.contacts",
+    "Rows": "wbc.tasking.rows",
+    "Shape": "wbc.model",
     "Simulator": "wbc.simulation",
     "Solution": "wbc.control.solution",
+    "Stack": "wbc.control.stack",
+    "SurfaceContact": "wbc.contacts",
+    "Task": "wbc.tasking.task",
+    "Tick": "wbc.tasking.tick",
+    "Variables": "wbc.tasking.tick",
+    "WbcError": "wbc.errors",
+    "WbcWarning": "wbc.errors",
+    "Wheel": "wbc.model",
     "cases": "wbc.sweeps",
     "grid": "wbc.sweeps",
+    "load": "wbc.dynamics.load",
     "normal": "wbc.sweeps",
     "read_log": "wbc.simulation",
     "run": "wbc.simulation",
+    "single_threaded": "wbc.threads",
     "sweep": "wbc.sweeps",
     "tune": "wbc.sweeps",
     "uniform": "wbc.sweeps",
 }
-"""What is imported when it is asked for, and from where: describing a robot and its tasks needs none of it."""
+"""Where each name is imported from, when it is first asked for: `wbc --help` needs none of them."""
 
-__getattr__ = lazy(__name__, _LATER, modules=("classical", "gym", "kinematics", "liegroups", "solvers", "sweeps"))
+_MODULES = ("classical", "gym", "kinematics", "liegroups", "solvers", "sweeps")
+
+__getattr__ = lazy(__name__, _LATER, _MODULES)
+
+
+def __dir__() -> list[str]:
+    """What a reader at a prompt is offered."""
+    return [*__all__, *_MODULES]

@@ -1,5 +1,20 @@
-"""`python -m wbc`: the command line."""
+"""`wbc` and `python -m wbc`: the command line, quiet from its first moment when Ctrl-C ends it."""
 
-from wbc.application.cli import main
+import sys
 
-main()
+
+def main() -> None:
+    """The entry point: what it takes is imported late, so that Ctrl-C finds nothing that would complain."""
+    try:
+        from wbc.application.cli import INTERRUPTED
+        from wbc.application.cli import main as run
+    except KeyboardInterrupt:
+        sys.exit(130)
+    try:
+        run()
+    except KeyboardInterrupt:
+        sys.exit(INTERRUPTED)
+
+
+if __name__ == "__main__":
+    main()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import sys
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
@@ -21,7 +22,9 @@ def lazy(package: str, names: Mapping[str, str], modules: Iterable[str] = ()) ->
 
     def find(name: str) -> Any:  # noqa: ANN401  of many kinds
         if name in paths:
-            return getattr(importlib.import_module(paths[name]), name)
+            found = getattr(importlib.import_module(paths[name]), name)
+            setattr(sys.modules[package], name, found)  # the next one does not come here
+            return found
         if name in own:
             return importlib.import_module(f"{package}.{name}")
         raise AttributeError(f"module {package!r} has no attribute {name!r}")

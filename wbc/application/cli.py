@@ -12,13 +12,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 import wbc
-from wbc import compiled
-from wbc.application import reports
 from wbc.application.terminal import progress, tell, tell_json, tell_problem
 from wbc.errors import WbcError, WbcWarning
-from wbc.model import Model, packaged_robots
 
 if TYPE_CHECKING:
+    from wbc.model import Model
     from wbc.simulation import Runnable
     from wbc.sweeps import Case
 
@@ -54,11 +52,19 @@ def main(arguments: list[str] | None = None) -> None:
         code = error.exit_code
     except OSError as error:  # of the output: a full disk, say
         sys.exit(f"wbc: {error.strerror or error}")
+    except (KeyboardInterrupt, typer.Abort):
+        code = INTERRUPTED
+    except SystemExit as end:
+        if hasattr(end, "signal"):  # see wbc.simulation.signals
+            tell_problem(f"ended by {end.signal}; the log has all up to then")
+        raise
     sys.exit(code)
 
 
 def _version(asked: bool) -> None:
     if asked:
+        from wbc import compiled
+
         tell(f"wbc {wbc.__version__}, on {'numpy' if compiled.kernel is None else 'the compiled kernel'}")
         raise typer.Exit
 
@@ -109,6 +115,9 @@ def robots(
 
       wbc robots my_robot.urdf --floating
     """
+    from wbc.application import reports
+    from wbc.model import packaged_robots
+
     if robot is None:
         if floating is not None or not strict or untrusted:
             hint = "--floating/--no-strict/--untrusted"
@@ -316,6 +325,7 @@ def try_file(
 
       wbc try my_robot.xml --feet left_foot --feet right_foot
     """
+    from wbc.application import reports
     from wbc.application.trial import try_robot
 
     options: dict[str, Any] = {"floating": floating, "locked": locked or ()}
@@ -369,6 +379,7 @@ def show(
 
       wbc show out/demo.log --out demo.pdf
     """
+    from wbc.application import reports
     from wbc.application.session import draw
     from wbc.simulation import read_log
 
@@ -399,6 +410,7 @@ def compare(
       wbc compare 3
     """
     from wbc import application
+    from wbc.application import reports
     from wbc.solvers import solver_names
 
     def make(solver: str) -> Runnable:
@@ -433,6 +445,7 @@ def bench(
       wbc bench quadruped --solver hierarchical-qp
     """
     from wbc.application import bench as timer
+    from wbc.application import reports
     from wbc.solvers import solver_names
 
     names = robot or ["quadruped", "humanoid"]

@@ -84,7 +84,10 @@ def run(
         tell(
             f"real time: {pace.simulated:.2f} s took {pace.taken:.2f} s, {100 * pace.late:.1f} % of the ticks were late"
         )
-    tell(f"wrote {out / f'{name}.log'}")
+    if log.unwritten:
+        tell_problem(log.unwritten)
+    else:
+        tell(f"wrote {out / f'{name}.log'}")
     draw(log, out / f"{name}.png", scene)
     if video:
         _film(scene, log, out / f"{name}.gif")

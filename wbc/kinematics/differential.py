@@ -25,6 +25,7 @@ from wbc.dynamics.base import Dynamics
 from wbc.errors import WbcError, number, show
 from wbc.kinematics.velocity_solution import VelocitySolution
 from wbc.simulation.log import STATUSES, Log, Recorder
+from wbc.simulation.signals import TerminatedError, terminable
 from wbc.solvers import Solver
 from wbc.tasking.layout import Layout
 from wbc.tasking.tick import Tick
@@ -198,22 +199,26 @@ class DifferentialKinematics(Independent):
         none = np.zeros(robot.na + 3 * len(contacts))
         self.expect_new_clock()
         try:
-            for tick in range(max(round(duration / self.period), 1)):
-                t = tick * self.period
-                if targets is not None:
-                    targets(t, self)
-                solution = self.step(now, v, t)
-                costs = [level.cost for level in solution.levels]
-                status = STATUSES.index(solution.status)
-                row = np.r_[t, now, v, none, costs, np.inf, np.inf, status, solution.time.total]
-                recorder.add(row, t, self.errors())
-                v = solution.velocity
-                now = robot.integrate(now, v, self.period)
-                if until is not None and until(t, solution):
-                    ended = "stopped"
-                    break
+            with terminable():
+                for tick in range(max(round(duration / self.period), 1)):
+                    t = tick * self.period
+                    if targets is not None:
+                        targets(t, self)
+                    solution = self.step(now, v, t)
+                    costs = [level.cost for level in solution.levels]
+                    status = STATUSES.index(solution.status)
+                    row = np.r_[t, now, v, none, costs, np.inf, np.inf, status, solution.time.total]
+                    recorder.add(row, t, self.errors())
+                    v = solution.velocity
+                    now = robot.integrate(now, v, self.period)
+                    if until is not None and until(t, solution):
+                        ended = "stopped"
+                        break
         except KeyboardInterrupt:
             ended = "interrupted"
+        except TerminatedError as end:
+            recorder.close(f"ended by {end.signal}")
+            raise
         except BaseException as error:  # of the tick, or of somebody's callback: what was recorded is kept
             recorder.close(f"{type(error).__name__}: {error}")
             raise

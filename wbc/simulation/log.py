@@ -1,4 +1,4 @@
-"""What a run leaves: a record a tick, written as it goes, so that a killed process leaves all but the last second."""
+"""What a run leaves: a record a tick, written as it goes, so that a killed process leaves nearly all of it."""
 
 from __future__ import annotations
 
@@ -6,13 +6,14 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import BinaryIO, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from wbc.arrays import Array, IntArray, MaskArray
 from wbc.control.health import KINDS, Finding
 from wbc.errors import WbcError, show
+from wbc.simulation.log_file import LogFile
 
 MAGIC = b"wbc log 3\n"
 """How a log file begins. Version 1 had no true state, 2 no delivered torques and no health; both are read as well."""
@@ -76,6 +77,7 @@ class Log:
         actuators: names of the actuators' velocities, in the order of `torque`; empty in logs of earlier versions.
         ill: whether a tick's health was not good, shape (ticks,); None where nobody looked.
         worries: what was found, in the order of its first time.
+        unwritten: why the file that it was to be written to does not have all of it; empty where it has.
     """
 
     robot: str
@@ -100,6 +102,7 @@ class Log:
     actuators: tuple[str, ...] = ()
     ill: MaskArray | None = None
     worries: tuple[Worry, ...] = ()
+    unwritten: str = ""
 
     def __len__(self) -> int:
         return len(self.time)
@@ -174,31 +177,27 @@ class Recorder:
     examined: bool = False
     _worries: dict[tuple[str, str], Worry] = field(default_factory=dict)
     _rows: list[Array] = field(default_factory=list)
-    _file: BinaryIO | None = None
-    _flushed: float = -np.inf
+    _file: LogFile | None = None
+    _header: bytes = b""
     _errors: dict[str, int] | None = None
 
     def __post_init__(self) -> None:
-        if self.path is None:
-            return
-        try:
-            self._file = self.path.open("wb")
-        except (OSError, ValueError) as error:  # a ValueError, where the name has a zero byte
-            why = error.strerror if isinstance(error, OSError) else error
-            raise WbcError(f"can't write the log {show(str(self.path))}: {why}") from None
+        if self.path is not None:
+            self._file = LogFile(self.path)
 
     def _begin(self, errors: dict[str, int]) -> None:
         """Writes the header, once it is known what a record has."""
         self._errors = errors
+        names = {"robot": self.robot, "contacts": self.contacts, "feet": self.feet, "actuators": self.actuators}
+        header = {**names, "sizes": self.sizes, "true": self.true, "errors": errors}
+        if self.examined:
+            header["health"] = KINDS
+        self._header = MAGIC + json.dumps(header).encode() + b"\n"
         if self._file is not None:
-            names = {"robot": self.robot, "contacts": self.contacts, "feet": self.feet, "actuators": self.actuators}
-            header = {**names, "sizes": self.sizes, "true": self.true, "errors": errors}
-            if self.examined:
-                header["health"] = KINDS
-            self._file.write(MAGIC + json.dumps(header).encode() + b"\n")
+            self._file.write(self._header)
 
     def add(self, row: Array, time: float, errors: Mapping[str, Array], health: Iterable[Finding] = ()) -> None:
-        """Takes one record; the file has all up to the last whole second.
+        """Takes one record; the file has all up to the last tenth of a second.
 
         Args:
             row: all but health and errors.
@@ -214,10 +213,7 @@ class Recorder:
         row = np.concatenate([row, [self._note(time, health)] if self.examined else [], *errors.values()])
         self._rows.append(row)
         if self._file is not None:
-            self._file.write(row.tobytes())
-            if time - self._flushed >= 1.0:
-                self._file.flush()
-                self._flushed = time
+            self._file.write(row.tobytes(), time)
 
     def _note(self, time: float, health: Iterable[Finding]) -> float:
         """Counts the findings of a tick; a number with a bit for each kind of them."""
@@ -239,17 +235,19 @@ class Recorder:
         if self._errors is None:
             self._begin({})
         errors = self._errors or {}
+        tail = b"\nended: " + ended.encode()
+        if self.examined:
+            tail += _HEALTH + json.dumps(list(self._worries.values())).encode()
         if self._file is not None:
-            self._file.write(b"\nended: " + ended.encode())
-            if self.examined:
-                self._file.write(_HEALTH + json.dumps(list(self._worries.values())).encode())
-            self._file.close()
+            self._file.write(tail)
+            self._file.close(lambda: (self._header, *(row.tobytes() for row in self._rows), tail))
         kinds = KINDS if self.examined else None
         sizes = self.sizes, len(self.contacts), len(self.feet)
         lengths = _lengths(*sizes, self.true, self.actuators is not None, self.examined, errors)
         rows = np.array(self._rows).reshape(-1, sum(lengths))
         log = _unpack(self.robot, self.contacts, self.feet, self.actuators, kinds, lengths, errors, rows, ended)
         log.worries = tuple(self._worries.values())
+        log.unwritten = "" if self._file is None else self._file.trouble
         return log
 
 

@@ -18,6 +18,7 @@ from wbc.model.names import actuator_names
 from wbc.simulation.fall import Fall
 from wbc.simulation.log import STATUSES, Log, Recorder
 from wbc.simulation.plant import Plant
+from wbc.simulation.signals import TerminatedError, terminable
 from wbc.threads import single_threaded
 
 WHOLE = 1.0
@@ -62,6 +63,9 @@ def run(
     until: Callable[[float, Solution], bool] | None = None,
 ) -> Log:
     """Runs a controller on a plant. Ctrl-C, a fall, or an unstable plant end it; the log is kept.
+
+    SIGTERM and SIGHUP end the process, unless you handle them; the log is closed first, and says so. A disk that takes
+    no more of the log is a warning: the run goes on, and the log is the one that it returns.
 
     Forces are measured on the plant's feet and at the contacts of the controller's stack. Where the plant tells its
     true state from what its sensors say, the log has both, and a fall is judged by the true one.
@@ -123,7 +127,7 @@ def run(
     if isinstance(controller, Clocked):
         controller.expect_new_clock()
     try:
-        with single_threaded():
+        with single_threaded(), terminable():
             for tick in range(ticks):
                 now = plant.time - started
                 q, v = plant.state
@@ -153,6 +157,9 @@ def run(
                     break
     except KeyboardInterrupt:
         ended = "interrupted"
+    except TerminatedError as end:
+        recorder.close(f"ended by {end.signal}")
+        raise
     except BaseException as error:  # of the controller, or of somebody's callback: what was recorded is kept
         recorder.close(f"{type(error).__name__}: {error}")
         raise

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from wbc.errors import WbcError, WbcWarning
+from wbc.simulation.signals import TerminatedError
 from wbc.sweeps import rows
 from wbc.sweeps.case import Case
 from wbc.sweeps.overrides import load_case
@@ -59,8 +60,12 @@ def _perform(case: Case, logs: str, folder: str | None) -> dict[str, Any]:
             scene = load_case(case.scene, case.overrides, case.seed)
             timing["load"] = time.perf_counter() - started
             log = scene.run(record=record)
+        if log.unwritten:
+            raise DiskFullError(log.unwritten)
         row |= rows.outcome(log, scene)
         timing |= rows.timing(log)
+    except (DiskFullError, TerminatedError):
+        raise
     except (Exception, SystemExit) as error:
         for cause in (error, error.__context__):
             if isinstance(cause, OSError) and cause.errno in FULL:
