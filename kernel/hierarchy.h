@@ -48,6 +48,7 @@ typedef struct {
     int soft_from; /* the first level that may lose one */
     int max_steps;
     double deadline; /* by `now()`, s */
+    double keeping;  /* what keeping the first levels took lately, s: so much earlier is a search stopped */
 
     /* the answer */
     double *y, *value; /* and A y */
@@ -83,7 +84,7 @@ typedef struct {
     /* room */
     double **line, *pull, *work, *pull_size, *missed;
     int *index, *left, left_count; /* rows that leave; those that left last */
-    double *y_safe, *y_reached;
+    double *y_safe, *y_reached, *y_near;
     unsigned char *lenient, *settled, *stuck; /* rows that are held for a reason: as multipliers say, as leaving in vain has shown */
     double *slack; /* by which bounds are widened while a cycle is broken */
     unsigned long long *seen;

@@ -50,7 +50,7 @@ static void lay_out(Hierarchy *h, Room *room) {
     h->pulling = INTS(p + 1);
     h->held = INTS(m), h->held_count = INTS(p), h->equalities = INTS(m), h->equality_count = INTS(p), h->loose = INTS(m);
     h->low = DOUBLES(m), h->high = DOUBLES(m), h->target = DOUBLES(m), h->slack = DOUBLES(m);
-    h->prefix_order = INTS(m), h->index = INTS(m), h->left = INTS(m), h->y_safe = DOUBLES(ld), h->y_reached = DOUBLES(ld);
+    h->prefix_order = INTS(m), h->index = INTS(m), h->left = INTS(m), h->y_safe = DOUBLES(ld), h->y_reached = DOUBLES(ld), h->y_near = DOUBLES(ld);
     h->tau = DOUBLES(n), h->w = DOUBLES(ld), h->beyond = DOUBLES(m), h->size = DOUBLES(m), h->work = DOUBLES(m + n);
     h->line = part(room, m + n, sizeof(double *));
     h->seen = part(room, SEEN, sizeof(unsigned long long));

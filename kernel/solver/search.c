@@ -11,6 +11,8 @@
 #define AT_ONCE 1e-12  /* a step that is no step */
 #define LENIENT 1e-10  /* a row that would come back at once by rounding alone is violated beyond this share only */
 #define ROUNDING 1e-13 /* a share that may be rounding */
+#define FAR 1e3        /* rounding at a point that is further out than this is not measured by the point */
+#define KEEPS 0.4      /* what is left to do where a search is stopped takes no more than this share of the time */
 
 static int min_int(int a, int b) { return a < b ? a : b; }
 
@@ -278,54 +280,63 @@ static double violation(const Hierarchy *h, int row, const double *y) {
     return value > h->upper[row] ? value - h->upper[row] : value < h->lower[row] ? h->lower[row] - value : 0.0;
 }
 
-/* whether the first rows are met at y as well as at the safe point, but for rounding */
-static int as_good_as_safe(const Hierarchy *h, const double *y) {
-    double reach = 1.0 + sqrt(dot(h->y_safe, h->y_safe, h->n));
+/* whether the first rows are met at y as well as at another point, but for rounding; NULL: whether they hold */
+static int as_good_as(const Hierarchy *h, const double *y, const double *other) {
+    double length = sqrt(other ? dot(other, other, h->n) : dot(y, y, h->n)), reach = 1.0 + length;
+    if (!other && !(length < FAR)) reach = 1.0;
     for (int i = 0; i < h->active_rows; i++)
-        if (!(violation(h, i, y) <= violation(h, i, h->y_safe) + 1e-9 * h->norm[i] * reach)) return 0;
+        if (!(violation(h, i, y) <= (other ? violation(h, i, other) : 0.0) + 1e-9 * h->norm[i] * reach)) return 0;
     return 1;
 }
 
 /* the point of least norm that meets the first levels as well as can be: into y_safe */
-static void find_safe_point(Hierarchy *h) {
+static void find_safe_point(Hierarchy *h, const signed char *start) {
     int cycles = 0;
     inner_step(h, 0);
     if (look(h) > 0.0) {
-        guess_active_set(h, &MILD, h->before);
+        guess_active_set(h, &MILD, start);
         if (search(h, 50 + 2 * h->active_rows, 0, &cycles) == STOPPED && cycles) break_cycle(h, 50 + 2 * h->active_rows);
     } else accept(h);
     memcpy(h->y_safe, h->y, (size_t)h->n * sizeof(double));
     release_all(h);
 }
 
-/* the point nearest to y_new that the guess finds to meet the first levels: into y */
-static void find_near_point(Hierarchy *h, const double *y) {
+/* the point nearest to y that the guess finds to meet the first levels: into y_near */
+static void find_near_point(Hierarchy *h, const double *y, const signed char *start) {
     inner_step(h, 0); /* the prefix's part of w; the rest is that of y */
     memcpy(h->y_new, y, (size_t)h->n * sizeof(double));
     for (int j = 0; j < h->reflectors; j++) reflect(h, j, &h->y_new, 1);
     memcpy(h->w + h->prefix_end, h->y_new + h->prefix_end, (size_t)(h->n - h->prefix_end) * sizeof(double));
     point_of(h);
     values_of_rows(h);
-    guess_active_set(h, &MILD, h->before);
+    guess_active_set(h, &MILD, start);
+    memcpy(h->y_near, h->y, (size_t)h->n * sizeof(double));
     release_all(h);
 }
 
 /* What is left to do where the search was stopped: the rows of the levels down to the first that has inequalities are
-   kept, as near to the point that was reached as can be; where they can't all hold, as well as they can be met. */
+   kept, as near to the point that was reached as can be; where they can't all hold, as well as they can be met. No clock
+   bounds this. It begins with the rows that were held when the search was stopped, so that less is left to do. */
 static void keep_first_levels(Hierarchy *h) {
-    double *reached = h->y_reached;
+    double *reached = h->y_reached, *best = reached;
+    signed char *start = h->guess->kept;
     memcpy(reached, h->y, (size_t)h->n * sizeof(double));
+    memcpy(start, h->side, (size_t)h->rows);
     release_all(h);
     h->active_levels = min_int(h->prefix_level + 1, h->levels);
     h->active_rows = h->start[h->active_levels];
     h->deadline = INFINITY;
     h->pulls = h->soft->count = 0;
-    find_safe_point(h);
-    if (as_good_as_safe(h, reached)) memcpy(h->y, reached, (size_t)h->n * sizeof(double));
-    else {
-        if (fabs(dot(reached, reached, h->n)) < INFINITY) find_near_point(h, reached);
-        if (!as_good_as_safe(h, h->y)) memcpy(h->y, h->y_safe, (size_t)h->n * sizeof(double));
+    if (!as_good_as(h, reached, NULL)) {
+        find_near_point(h, reached, start);
+        best = h->y_near;
+        if (!as_good_as(h, best, NULL)) { /* perhaps they can't hold */
+            find_safe_point(h, start);
+            if (as_good_as(h, reached, h->y_safe)) best = reached;
+            else if (!as_good_as(h, best, h->y_safe)) best = h->y_safe;
+        }
     }
+    memcpy(h->y, best, (size_t)h->n * sizeof(double));
     h->pulls = 0;
     h->active_levels = h->levels;
     h->active_rows = h->rows;
@@ -386,16 +397,29 @@ static int row_at_fault(const Hierarchy *h, const double *value) {
     return 0;
 }
 
+/* how long keeping the first levels may take next time: a busy machine raises it by a half at most */
+static void learn_keeping(Hierarchy *h, double took) {
+    double most = 1.5 * h->keeping + 5e-5;
+    if (took > h->keeping) h->keeping = took < most ? took : most;
+    else h->keeping += 0.03 * (took - h->keeping);
+}
+
 static enum Status hierarchy_solve(Hierarchy *h) {
-    int bad = prepare(h);
+    int bad = prepare(h), hurried = h->deadline < INFINITY;
     const double *value = h->value_new;
+    if (hurried) {
+        double most = KEEPS * (h->deadline - now());
+        h->deadline -= h->keeping < most ? h->keeping : most > 0.0 ? most : 0.0;
+    }
     h->bad_row = bad;
     enum Status status = bad < 0 ? solve(h) : UNSOUND;
     if (status != UNSOUND) h->lasting += 0.1 * (as_before(h) - h->lasting);
     if (status == STOPPED) {
         /* a guess can end in NaN: what is kept is then near nothing */
         if (!(dot(h->y, h->y, h->n) < INFINITY)) memset(h->y, 0, (size_t)h->n * sizeof(double));
+        double began = hurried ? now() : 0.0;
         keep_first_levels(h);
+        if (hurried) learn_keeping(h, now() - began);
         for (int i = 0; i < h->rows; i++) h->value[i] = value_of(h, i, h->y);
         if (!(dot(h->y, h->y, h->n) < INFINITY)) status = UNSOUND, value = h->value;
     }

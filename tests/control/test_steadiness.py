@@ -98,6 +98,14 @@ def test_limits_above_the_bound_hold_still(solver: str) -> None:
     assert (np.abs(second.torque) <= robot.limits.effort).all() and second.certificate.holds
 
 
+@pytest.mark.parametrize(("deadline", "again"), [(3.2e-4, True), (2.8e-4, False)])
+def test_a_tick_is_not_solved_again_where_there_is_no_time_to(deadline, again, monkeypatch) -> None:  # type: ignore[no-untyped-def]
+    """The clock stands still: a fifth of a millisecond is left for what comes after, the rest is what is left."""
+    monkeypatch.setattr("wbc.control.controller.perf_counter", lambda: 7.0)
+    ours = posture(deadline=deadline)
+    assert (fastest(ours, jump(ours)) < 1.0 + 1e-6) == again
+
+
 def test_feet_that_touch_down_stay_inside_their_cones() -> None:
     """A speed that comes from one tick to the next, as after an impact; contacts stand above the bound."""
     ours, q = standing("quadruped", "numpy")

@@ -43,6 +43,9 @@ RESERVE = 2e-4
 GUARDING = 4e-4
 """What the guard takes, s: a deadline leaves it where the solver looks at no inequality: the guard has much to do."""
 
+STEADYING = 1e-4
+"""Where less than this is left of a tick, s, it is not solved again for the rates of torques."""
+
 
 class Controller(Independent, Periodic):
     """Computes joint torques that make a robot do what a stack says.
@@ -237,9 +240,12 @@ class Controller(Independent, Periodic):
         if not steadiness.exceeded(self.robot, tick, found[0].x[tick.torque]):
             return found
         program, _, guard = laid
+        left = self._left(began)
+        if left < STEADYING:  # what little could be done keeps the limits above alone, not the rates
+            return found
         if tick.layout not in self._steady:
             self._steady[tick.layout] = SteadySolving(program, equation, self.solver, steadiness.task)
-        again = self._steady[tick.layout].solve(self.robot, tick, equation, asked, self._left(began))
+        again = self._steady[tick.layout].solve(self.robot, tick, equation, asked, left)
         beyond = self.guard and guard.exceeded(again[0].x[tick.torque])
         return found if again[0].status == "failed" or beyond else again
 

@@ -49,7 +49,7 @@ class HierarchicalQP(Solver):
         Args:
             max_iterations: bound on the inner steps of a search; beyond it the best point so far is returned with
                 status ``iteration-limit``, moved as little as it takes to keep level 0.
-            deadline: the same, in seconds from the start of a solve. Keeping level 0 comes on top of it.
+            deadline: the same, in seconds from the start of a solve. Keeping level 0 is counted by what it took lately.
             warm_start: begin with the last solve's active set.
             rank_tolerance: see `elimination.RANK_TOLERANCE`.
             compiled: whether the compiled kernel is used; None: where it was built.

@@ -26,6 +26,10 @@ _OFTEN = 0.3
 """How often the last set must have been right lately for an inner step to be spent on it."""
 
 
+_FAR = 1e3
+"""Rounding at a point that is further out than this is not measured by the point."""
+
+
 class Reference:
     """Solves hierarchies of the same sizes; it remembers the last active set."""
 
@@ -174,13 +178,23 @@ def keep_first_levels(rows: Rows, x: Array) -> Array:
     ends = [stop for stop in rows.starts[1:] if not equal[:stop].all()]
     first = rows.first(rows.starts.index(ends[0], 1) if ends else len(rows.starts) - 1)
     x = x if np.isfinite(x).all() else np.zeros(len(x))
-    safe = nearest(first, np.zeros(len(x)))
-    room = 1e-9 * first.norms * (1.0 + float(np.linalg.norm(safe)))
-    worst = np.abs(_violation(first, safe)) + room
-    if (np.abs(_violation(first, x)) <= worst).all():
+    if _holds(first, x):
         return x
     found = nearest(first, x)
+    if _holds(first, found):
+        return found
+    safe = nearest(first, np.zeros(len(x)))  # perhaps they can't hold
+    worst = np.abs(_violation(first, safe)) + 1e-9 * first.norms * (1.0 + float(np.linalg.norm(safe)))
+    if (np.abs(_violation(first, x)) <= worst).all():
+        return x
     return found if (np.abs(_violation(first, found)) <= worst).all() else safe
+
+
+def _holds(rows: Rows, x: Array) -> bool:
+    """Whether all rows hold at x, but for rounding."""
+    length = float(np.linalg.norm(x))
+    reach = 1.0 + length if length < _FAR else 1.0
+    return bool((np.abs(_violation(rows, x)) <= 1e-9 * reach * rows.norms).all())
 
 
 def _violation(rows: Rows, x: Array) -> Array:
