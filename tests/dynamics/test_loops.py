@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import wbc
-from tests.closed_loops import FOUR_BAR, ROBOTS, closed_state, four_bar, mimicking, write
+from tests.closed_loops import FOUR_BAR, ROBOTS, biped, closed_state, four_bar, mimicking, write
 from tests.foreign import biped as walker
 from wbc.model import read_urdf
 
@@ -109,6 +109,29 @@ def test_a_planar_loop_in_space_is_redundant_and_harmless() -> None:
     vdot = robot.forward_dynamics(q, v, [1.0])
     assert np.abs(vdot).max() > 1.0
     assert np.allclose(other.forward_dynamics(other.close_loops(q), v, [1.0]), vdot, atol=1e-4), "axes parallel to 1e-8"
+
+
+def test_a_loop_that_a_plant_leaves_open_holds_nothing_above_it() -> None:
+    robot = wbc.load(mujoco.MjModel.from_xml_string(biped()), "numpy")
+    q, rng = robot.model.nominal.copy(), np.random.default_rng(0)
+    for opened in (0.0, 1e-5, 1e-3):
+        for side in ("left", "right"):
+            q[robot.model.q_index[f"{side}_crank"]] += opened
+        robot.update(q)
+        J = robot.loop_motion.J
+        assert np.linalg.matrix_rank(J, tol=1e-9) == 4, "a parallelogram in a plane is two equations"
+        above = [*range(6), *(robot.model.v_index[f"{side}_roll"] for side in ("left", "right"))]
+        assert np.abs(J[:, above]).max() < 1e-12, "no loop is held by what carries it"
+    v, vdot, step = rng.normal(size=robot.nv), rng.normal(size=robot.nv), 1e-6
+
+    def motion(t: float) -> tuple[np.ndarray, np.ndarray]:
+        robot.update(robot.integrate(q, t * (v + 0.5 * t * vdot)), v + t * vdot)
+        J, bias = robot.loop_motion.J, robot.loop_motion.bias
+        return J @ robot.v, J @ vdot + bias
+
+    (before, _), (after, _), (rate, change) = motion(-step), motion(step), motion(0.0)
+    slope = np.add.reduceat(after**2 - before**2, [0, 3]) / (4 * step)
+    assert np.allclose(slope, np.add.reduceat(rate * change, [0, 3]), rtol=1e-6), "open loops have a bias of their own"
 
 
 @pytest.mark.parametrize("backend", BACKENDS)

@@ -117,6 +117,7 @@ class Loops:
         J, bias = J6[: 6 * count] - J6[6 * count :], bias6[: 6 * count] - bias6[6 * count :]
         gap = np.zeros((count, 6))
         gap[:, :3] = poses[:count, :3, 3] - poses[count:, :3, 3]
+        _carry_along(gap[:, :3], moved, J.reshape(count, 6, -1), bias.reshape(count, 6))
         for number, loop in enumerate(self._closures):
             if loop.held[-1][0] == "r":
                 gap[number, 3:] = so3.log(poses[number, :3, :3] @ poses[count + number, :3, :3].T)
@@ -168,6 +169,40 @@ class _Couplings:
         bias[self._rows] = -bend * rate**2
 
 
+def _carry_along(r: Array, moved: FramesMotion, J: Array, bias: Array) -> None:
+    """Takes the motion of the frames b out of that of the gaps r = p_a − p_b: ṙ becomes ṙ − ω_b × r.
+
+    A plant whose loops yield leaves them open a little. What moves a and b together, such as a hip above a loop in the
+    shin, then turns r, and a row that other rows hold already would seem to hold the hip.
+
+    Args:
+        r: of all closures, world axes, m, shape (n, 3).
+        moved: how the frames a of all closures, then their frames b, move.
+        J: the Jacobians of a less those of b, shape (n, 6, nv); changed.
+        bias: likewise, shape (n, 6); changed.
+    """
+    count = len(r)
+    J_b = moved.jacobian[6 * count :].reshape(count, 6, -1)
+    alpha = moved.bias[6 * count :].reshape(count, 6)[:, 3:]
+    velocity = moved.velocity.reshape(-1, 6)
+    omega = velocity[count:, 3:]
+    spin = _skew(omega)
+    J[:, :3] += _skew(r) @ J_b[:, 3:]
+    turning = spin @ r[..., None]
+    drift = (velocity[:count, :3] - velocity[count:, :3])[..., None] - turning
+    away: Array = _skew(alpha) @ r[..., None] + spin @ (turning + 2.0 * drift)
+    bias[:, :3] -= away[..., 0]
+
+
+def _skew(vectors: Array) -> Array:
+    """The matrices of cross products with vectors, shape (n, 3, 3) of (n, 3)."""
+    found = np.zeros((len(vectors), 3, 3))
+    x, y, z = vectors.T
+    found[:, 0, 1], found[:, 0, 2], found[:, 1, 2] = -z, y, -x
+    found[:, 1, 0], found[:, 2, 0], found[:, 2, 1] = z, -y, x
+    return found
+
+
 def _seen_from_b(
     loop: LoopClosure, number: int, moved: FramesMotion, J: Array, bias: Array
 ) -> tuple[Array, Array, Array]:
@@ -177,21 +212,16 @@ def _seen_from_b(
         loop: the closure.
         number: of the closure.
         moved: how the frames a of all closures, then their frames b, move.
-        J: the Jacobian of a less that of b, shape (6, nv).
+        J: the Jacobian of a less that of b, carried along with b, shape (6, nv).
         bias: likewise, shape (6,).
     """
     count = len(moved.poses) // 2
-    of_b = slice(6 * (count + number), 6 * (count + number) + 6)
     pose_a, pose_b = moved.poses[number], moved.poses[count + number]
     R_b = pose_b[:3, :3]
-    J_b, alpha, omega = moved.jacobian[of_b], moved.bias[of_b][3:], moved.velocity[of_b][3:]
-    twist = moved.velocity[6 * number : 6 * number + 6] - moved.velocity[of_b]
+    omega_a, omega_b = (moved.velocity[6 * k : 6 * k + 6][3:] for k in (number, count + number))
     r = pose_a[:3, 3] - pose_b[:3, 3]
-    J, bias = J.copy(), bias.copy()
-    J[:3] += so3.skew(r) @ J_b[3:]
-    drift = twist[:3] - np.cross(omega, r)
-    bias[:3] -= np.cross(alpha, r) + np.cross(omega, np.cross(omega, r)) + 2.0 * np.cross(omega, drift)
-    bias[3:] -= np.cross(omega, twist[3:])
+    bias = bias.copy()
+    bias[3:] -= np.cross(omega_b, omega_a - omega_b)
     turn = R_b.T @ pose_a[:3, :3]
     gap = np.concatenate([R_b.T @ r, so3.log(turn)])
     free = [axis for axis in range(3) if ("rx", "ry", "rz")[axis] not in loop.held]
