@@ -23,6 +23,7 @@ from wbc.control.guard import Guard
 from wbc.control.metric import LeastTorqueByInverseMass
 from wbc.control.period import Periodic
 from wbc.control.program import Part, Program, row_counts
+from wbc.control.series import with_rigid_springs
 from wbc.control.solution import Solution
 from wbc.control.solving import Outcome, Solving, UnsoundRowsError, solving_for
 from wbc.control.stack import Stack
@@ -68,9 +69,12 @@ class Controller(Independent, Periodic):
             is solved again with that bound, below the limits and contacts that the stack begins with. It holds where a
             state goes on from the one before, and not for solvers that look at no inequality. A torque that works
             against the motion may change twelve times faster: brakes that come late make a swing last. None: any.
+        springs: whether springs of joints without motors count as rigid where contacts load them and they swing faster
+            than 8 Hz (see `wbc.control.series`): accelerations are then those of the robot without them. False: forces
+            follow from how far they yield, and motors are asked to change that at once.
 
     Attributes:
-        robot: its own copy, in the state of the last tick.
+        robot: its own copy, in the state of the last tick; springs that count as rigid are loops of its model.
         stack: what it was given.
         solver: the solver object.
         period: between ticks, s.
@@ -91,6 +95,7 @@ class Controller(Independent, Periodic):
         friction: bool = True,
         guard: bool = True,
         rise: float | None = 0.05,
+        springs: bool = True,
     ) -> None:
         if not isinstance(robot, Dynamics):
             raise WbcError(f"a controller needs a robot of wbc.load, not {show(robot)}")
@@ -103,7 +108,10 @@ class Controller(Independent, Periodic):
                 f"{stack!r} asks for velocities: give it to wbc.kinematics.DifferentialKinematics, or make a stack of "
                 "accelerations and forces"
             )
-        self.robot, self.stack = robot.copy(), stack
+        if not isinstance(springs, bool):
+            raise WbcError(f"springs = {show(springs)} must be True or False")
+        self.robot = with_rigid_springs(robot, stack.contacts) if springs else robot.copy()
+        self.stack = stack
         self._set_up(period, friction)
         self.deadline = None if deadline is None else number(deadline, "the deadline, s,", above=True)
         self.solver = usable_solver(solver)

@@ -13,6 +13,7 @@ from wbc.dynamics.backend import Backend, FrameSet, FramesMotion, OneMotion, Pla
 from wbc.dynamics.loops import LoopMotion, closed, held, projected
 from wbc.errors import WbcError, show, unknown_name
 from wbc.geometry import so3
+from wbc.model.loops import Loop
 from wbc.model.parts import Limits, is_transform
 
 Representation = Literal["mixed", "left", "right"]
@@ -571,6 +572,17 @@ class Dynamics(Backend):
         return twin
 
     __copy__ = copy
+
+    def with_loops(self, *loops: Loop) -> Dynamics:
+        """A copy with more closed loops; it has no state yet.
+
+        Args:
+            loops: `wbc.LoopClosure` and `wbc.JointCoupling` objects.
+        """
+        twin: Dynamics = type(self)(self.model.with_loops(*loops), *self._given()[1:])
+        twin._added = dict(self._added)
+        twin.friction_speed = self.friction_speed
+        return twin
 
     def __reduce__(self) -> tuple[Any, ...]:
         state = (self._q, self._v, self.updates) if self.updates else None
