@@ -112,6 +112,8 @@ LAYERS = {
     "wbc.classical": "controllers of the lecture notes whose torques are a formula",
     "wbc.kinematics": "velocities, inverse kinematics, paths",
     "wbc.simulation": "plants, the loop, logs, and what `wbc run` runs",
+    "wbc.estimation": "where the base is, what the feet feel, what pushes",
+    "wbc.realtime": "the loop for hardware, its watchdog, robots behind UDP",
     "wbc.liegroups": "single rigid bodies on Lie groups",
     "wbc.control": "a state in, torques out",
     "wbc.solvers": "levels in, x out: no robotics; the compiled kernel and the same in numpy",

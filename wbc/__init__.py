@@ -8,9 +8,11 @@ from wbc.lazy import lazy
 
 if TYPE_CHECKING:
     from wbc import classical as classical
+    from wbc import estimation as estimation
     from wbc import gym as gym
     from wbc import kinematics as kinematics
     from wbc import liegroups as liegroups
+    from wbc import realtime as realtime
     from wbc import solvers as solvers
     from wbc import sweeps as sweeps
     from wbc.contacts import Contact, PointContact, RollingContact, SurfaceContact
@@ -127,7 +129,7 @@ _LATER = {
 }
 """Where each name is imported from, when it is first asked for: `wbc --help` needs none of them."""
 
-_MODULES = ("classical", "gym", "kinematics", "liegroups", "solvers", "sweeps")
+_MODULES = ("classical", "estimation", "gym", "kinematics", "liegroups", "realtime", "solvers", "sweeps")
 
 __getattr__ = lazy(__name__, _LATER, _MODULES)
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 import wbc
+from wbc.application.hardware import hardware_sim
 from wbc.application.terminal import progress, tell, tell_json, tell_problem
 from wbc.errors import WbcError, WbcWarning
 
@@ -464,6 +465,8 @@ def bench(
     tell(f"hierarchical-qp, weighted-qp and the backend numpy run on {timer.runs_on()}", "")
     tell(reports.timings(found), "", f"medians of {ticks} ticks; backend, tasks, solver and rest in µs")
 
+
+app.command("hardware-sim")(hardware_sim)
 
 Sets = Annotated[
     list[str] | None,

@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from wbc.arrays import Array
+from wbc.arrays import Array, ArrayLike
 from wbc.control.certificate import Certificate, certify
+from wbc.control.command import Command, gains_of, motor_positions
 from wbc.control.equation_of_motion import MotionEquation
 from wbc.control.evidence import Active, Evidence, LevelReport, Times
 from wbc.control.health import Finding, Health
 from wbc.control.solving import Status
 from wbc.control.watch import NOTHING
+from wbc.errors import number
 
 if TYPE_CHECKING:
     from wbc.dynamics.base import Dynamics
@@ -43,6 +45,27 @@ class Solution(Evidence):
     def torque(self) -> Array:
         """τ of the actuators, N m or N, shape (na,)."""
         return self._x[self._tick.torque]
+
+    def command(self, kp: ArrayLike = 0.0, kd: ArrayLike = 0.0, ahead: float | None = None) -> Command:
+        """What the joint controllers of the motors are told: position, velocity, feed-forward torque and gains.
+
+        Position and velocity are where the joints will be if v̇ stays what it is, q + q̇ t + ½ q̈ t² and q̇ + q̈ t. So a
+        joint that does as expected gets the torque of this solution and nothing more; the gains act on the rest. A tick
+        that failed has no v̇ worth following: its command brakes towards the present position.
+
+        Args:
+            kp: N m/rad or N/m, a number or one for each motor.
+            kd: N m s/rad or N s/m, a number or one for each motor.
+            ahead: t, s; None: the period of the control.
+        """
+        model = self._robot.model
+        places = motor_positions(model, self._robot._space)
+        kp, kd = gains_of(kp, model.na, "kp"), gains_of(kd, model.na, "kd")
+        if self.status == "failed":
+            return Command.hold(self.q[places], kp, kd, self.torque.copy())
+        t = self._tick.period if ahead is None else number(ahead, "the time that a command looks ahead, s,", high=1.0)
+        q, v, vdot = self.q[places], self.v[model.actuated], self.acceleration[model.actuated]
+        return Command(q + t * v + 0.5 * t**2 * vdot, v + t * vdot, self.torque.copy(), kp, kd)
 
     @cached_property
     def forces(self) -> dict[str, Array]:

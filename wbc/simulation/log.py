@@ -188,13 +188,21 @@ class Recorder:
     def _begin(self, errors: dict[str, int]) -> None:
         """Writes the header, once it is known what a record has."""
         self._errors = errors
+        self._header = self.header(errors)
+        if self._file is not None:
+            self._file.write(self._header)
+
+    def header(self, errors: Mapping[str, int]) -> bytes:
+        """How the file begins.
+
+        Args:
+            errors: by task, how many numbers its error has.
+        """
         names = {"robot": self.robot, "contacts": self.contacts, "feet": self.feet, "actuators": self.actuators}
         header = {**names, "sizes": self.sizes, "true": self.true, "errors": errors}
         if self.examined:
             header["health"] = KINDS
-        self._header = MAGIC + json.dumps(header).encode() + b"\n"
-        if self._file is not None:
-            self._file.write(self._header)
+        return MAGIC + json.dumps(header).encode() + b"\n"
 
     def add(self, row: Array, time: float, errors: Mapping[str, Array], health: Iterable[Finding] = ()) -> None:
         """Takes one record; the file has all up to the last tenth of a second.

@@ -1,0 +1,169 @@
+"""The loop on a robot in this process, with a clock that is stepped: the same on any machine."""
+
+from __future__ import annotations
+
+import gc
+import os
+
+import numpy as np
+import pytest
+
+import wbc
+from tests.realtime.support import PERIOD, Recorded, from_then_on, is_damping, is_holding, reaching, standing
+from wbc import realtime
+from wbc.realtime import Histogram, SteppedClock
+from wbc.realtime.clock import Deadlines
+from wbc.realtime.privileges import privileged
+
+
+def test_the_quadruped_is_taken_over_from_where_it_stands() -> None:
+    controller = standing()
+    io = Recorded(wbc.MujocoSimulator(controller.robot))
+    report = realtime.run(controller, io, 0.6, ramp=0.3, kd=1.0, clock=SteppedClock())
+    assert report.good and report.ticks == 600 and report.ended == "finished"
+    assert is_holding(io.commands[0]) and is_damping(io.commands[-1])
+    torques = np.array([command.effort(io.commands[0].position, 0.0) for command in io.commands[:-1]])
+    # at first what holds a posture without a torque, at the end the controller's: no jump on the way
+    assert np.abs(np.diff(torques, axis=0)).max() < 0.05 * controller.robot.limits.effort.max()
+    assert (io.commands[1].kp > 0).all() and not io.commands[-2].kp.any()
+    q, v = io.plant.state
+    assert abs(q[2] - controller.robot.model.nominal[2]) < 0.02 and np.abs(v[:3]).max() < 0.05
+
+
+def test_a_loop_is_the_same_each_time() -> None:
+    def once() -> np.ndarray:
+        controller = reaching()
+        io = Recorded(wbc.Simulator(controller.robot))
+        realtime.run(controller, io, 0.05, clock=SteppedClock())
+        return np.array([command.torque for command in io.commands])
+
+    assert (once() == once()).all()
+
+
+def test_targets_until_and_what_is_left_behind() -> None:
+    controller = reaching()
+    io = Recorded(wbc.Simulator(controller.robot))
+    times = []
+    report = realtime.run(
+        controller,
+        io,
+        1.0,
+        clock=SteppedClock(),
+        targets=lambda t, _: times.append(t),
+        until=lambda t, _: t > 0.01,
+        leave="hold",
+    )
+    assert report.ended == "stopped" and times == pytest.approx([PERIOD * tick for tick in range(12)])
+    assert is_holding(io.commands[-1])
+    assert controller.deadline is None and controller.period == PERIOD
+
+
+def test_an_error_of_a_users_function_leaves_the_robot_braked() -> None:
+    controller = reaching()
+    io = Recorded(wbc.Simulator(controller.robot))
+
+    def broken(t: float, _: object) -> None:
+        if t > 0.005:
+            raise ZeroDivisionError("mine")
+
+    with pytest.raises(ZeroDivisionError, match="mine"):
+        realtime.run(controller, io, 1.0, clock=SteppedClock(), targets=broken)
+    assert is_damping(io.commands[-1]) and gc.isenabled()
+
+
+def test_a_robot_that_says_nothing_is_not_waited_for() -> None:
+    controller = reaching()
+    io = Recorded(wbc.Simulator(controller.robot), lambda now, state: None)
+    with pytest.raises(wbc.WbcError, match=r"no state came from .* in 0.05 s"):
+        realtime.run(controller, io, 1.0, patience=0.05)
+    io.alter = from_then_on(0.0, position=np.full(7, np.nan))
+    with pytest.raises(wbc.WbcError, match="no state with finite numbers came"):
+        realtime.run(controller, io, 1.0, patience=0.05)
+    assert not io.commands
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"io": 3}, "io = 3 must have paced, read, write and close"),
+        ({"estimator": 3}, "estimator = 3 has no estimate"),
+        ({"watchdog": 3}, "watchdog = 3 must be a wbc.realtime.Watchdog"),
+        ({"duration": -1}, "duration, s, = -1"),
+        ({"leave": "fall"}, "leave = 'fall' must be one of 'hold', 'damp', 'stop'"),
+        ({"targets": 3}, "targets = 3 must be a function"),
+        ({"hold": 3}, "hold = 3 must be a pair of gains"),
+        ({"priority": 300}, "priority = 300 must be a number"),
+        ({"record": "/nowhere/at/all.log"}, "can't write the log '/nowhere/at/all.log'"),
+    ],
+)
+def test_bad_arguments_are_named(options, message) -> None:
+    controller = reaching()
+    given = {"io": Recorded(wbc.Simulator(controller.robot)), "duration": 1.0, **options}
+    with pytest.raises(wbc.WbcError, match=message):
+        realtime.run(controller, **given)
+
+
+def test_a_floating_base_needs_somebody_who_knows_where_it_is() -> None:
+    controller = standing()
+    io = realtime.PlantIO(wbc.MujocoSimulator(controller.robot), base=False)
+    with pytest.raises(wbc.WbcError, match="give an estimator"):
+        realtime.run(controller, io, 1.0, clock=SteppedClock())
+    with pytest.raises(wbc.WbcError, match="tells 12 positions .* 'arm' has 7"):
+        realtime.run(reaching(), io, 1.0, clock=SteppedClock())
+
+
+def test_deadlines_are_absolute_and_those_that_are_over_are_left_out() -> None:
+    clock = SteppedClock(5.0)
+    deadlines = Deadlines(clock, 1e-3)
+    assert deadlines.wait() == 0 and clock.time == pytest.approx(5.001)
+    clock.time += 0.0004  # a tick of 0.4 ms moves no deadline
+    deadlines.wait()
+    assert clock.time == pytest.approx(5.002) and deadlines.skipped == 0
+    clock.time += 0.0025  # the two at 5.003 and 5.004 can't be had any more
+    deadlines.wait()
+    assert clock.time == pytest.approx(5.005) and deadlines.skipped == 2
+
+
+def test_the_clock_of_the_system_waits_as_long_as_it_is_told() -> None:
+    clock = realtime.MonotonicClock()
+    began = clock.now()
+    for tick in range(1, 6):
+        clock.wait_until(began + 2e-3 * tick)
+        assert clock.now() >= began + 2e-3 * tick
+
+
+def test_what_the_system_does_is_undone() -> None:
+    before = os.sched_getscheduler(0), gc.isenabled(), os.sched_getaffinity(0)
+    with privileged(10, min(before[2])) as words:
+        assert not gc.isenabled()
+        assert len(words) == 6
+        granted = os.sched_getscheduler(0) & os.SCHED_FIFO
+        assert any(word.startswith("real-time priority 10" if granted else "no real-time priority") for word in words)
+    assert before == (os.sched_getscheduler(0), gc.isenabled(), os.sched_getaffinity(0))
+
+
+def test_what_the_system_refuses_is_said(monkeypatch) -> None:
+    def refuse(*_: object) -> None:
+        raise PermissionError(1, "Operation not permitted")
+
+    monkeypatch.setattr(os, "sched_setscheduler", refuse)
+    monkeypatch.setattr(os, "sched_setaffinity", refuse)
+    monkeypatch.setattr("wbc.realtime.privileges._library", lambda: None)
+    with privileged(10, 0) as words:
+        pass
+    said = "; ".join(words)
+    assert "no real-time priority: Operation not permitted; allow it by" in said
+    assert "not on processor 0: Operation not permitted" in said and "memory not locked" in said
+
+
+def test_a_histogram_tells_shares_and_the_longest() -> None:
+    histogram = Histogram("waits")
+    assert str(histogram) == "waits: none"
+    for time in [100e-6] * 98 + [500e-6, 0.3]:
+        histogram.add(time)
+    assert histogram.percentile(50) == pytest.approx(101e-6) and histogram.percentile(98.5) == pytest.approx(501e-6)
+    assert histogram.percentile(100) == histogram.largest == 0.3
+    assert histogram.over(200e-6) == 2 and histogram.over(1e-3) == 1 and histogram.count == 100
+    assert histogram.mean == pytest.approx((98 * 100e-6 + 500e-6 + 0.3) / 100)
+    places, counts = histogram.counts
+    assert counts.tolist() == [98, 1, 1] and places[:2] == pytest.approx([100e-6, 500e-6])

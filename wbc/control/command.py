@@ -1,0 +1,132 @@
+"""What the joint controller on a motor wants: position, velocity, feed-forward torque and gains."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from wbc.arrays import Array, ArrayLike, IntArray, finite, numbers
+from wbc.errors import WbcError, show
+from wbc.model.model import Model
+from wbc.model.names import actuator_names
+from wbc.model.space import ConfigurationSpace
+
+
+@dataclass(frozen=True, eq=False)
+class Command:
+    """What is asked of the motors: each gives τ + kp (position − q) + kd (velocity − q̇), by itself and fast.
+
+    All arrays have the shape (na,), in the order of the torques of a `Solution`.
+
+    Attributes:
+        position: rad or m.
+        velocity: rad/s or m/s.
+        torque: the feed-forward part, N m or N.
+        kp: N m/rad or N/m.
+        kd: N m s/rad or N s/m.
+    """
+
+    position: Array
+    velocity: Array
+    torque: Array
+    kp: Array
+    kd: Array
+
+    def effort(self, position: Array, velocity: Array) -> Array:
+        """What the motors give in a state of theirs: τ + kp (position − q) + kd (velocity − q̇), N m or N, shape (na,).
+
+        Args:
+            position: q of the joints with motors, shape (na,).
+            velocity: q̇ of the same, shape (na,).
+        """
+        return self.torque + self.kp * (self.position - position) + self.kd * (self.velocity - velocity)
+
+    @property
+    def finite(self) -> bool:
+        """Whether all its numbers are."""
+        return all(map(finite, (self.position, self.velocity, self.torque, self.kp, self.kd)))
+
+    @classmethod
+    def hold(cls, position: Array, kp: Array, kd: Array, torque: Array | None = None) -> Command:
+        """Stays at a position.
+
+        Args:
+            position: shape (na,).
+            kp: shape (na,).
+            kd: shape (na,).
+            torque: feed-forward, N m or N, shape (na,); None: none.
+        """
+        return cls(position, np.zeros_like(position), np.zeros_like(position) if torque is None else torque, kp, kd)
+
+    @classmethod
+    def damp(cls, kd: Array) -> Command:
+        """Brakes, and gives way.
+
+        Args:
+            kd: shape (na,).
+        """
+        zero = np.zeros_like(kd)
+        return cls(zero, zero, zero, zero, kd)
+
+    @classmethod
+    def off(cls, motors: int) -> Command:
+        """Motors without a torque.
+
+        Args:
+            motors: how many.
+        """
+        return cls.damp(np.zeros(motors))
+
+    def blended(self, other: Command, share: float) -> Command:
+        """A command whose effort is, in every state, a share of the other's and the rest of this one's.
+
+        Args:
+            other: the other one.
+            share: of the other, 0 to 1.
+        """
+        rest = 1.0 - share
+        kp, kd = rest * self.kp + share * other.kp, rest * self.kd + share * other.kd
+        # where there are no gains the position does not matter
+        position = (rest * self.kp * self.position + share * other.kp * other.position) / np.where(kp > 0, kp, 1.0)
+        velocity = (rest * self.kd * self.velocity + share * other.kd * other.velocity) / np.where(kd > 0, kd, 1.0)
+        return Command(
+            np.where(kp > 0, position, other.position),
+            np.where(kd > 0, velocity, other.velocity),
+            rest * self.torque + share * other.torque,
+            kp,
+            kd,
+        )
+
+
+def motor_positions(model: Model, space: ConfigurationSpace | None = None) -> IntArray:
+    """Where each motor's position stands in q, as indices, shape (na,).
+
+    Args:
+        model: a robot all of whose actuators are motors of joints with one coordinate.
+        space: of the model, where there is one already.
+    """
+    if model.actuators:
+        raise WbcError(
+            f"actuator {model.actuators[0].name!r} of {model.name!r} is not the motor of a joint: it has no "
+            "position to hold; send it solution.torque"
+        )
+    places = (space or ConfigurationSpace(model)).position_of_velocity[model.actuated]
+    if (places < 0).any():
+        name = actuator_names(model)[int(np.flatnonzero(places < 0)[0])]
+        raise WbcError(f"{name} of {model.name!r} is an axis of a ball joint: it has no position to hold")
+    return places
+
+
+def gains_of(given: ArrayLike, motors: int, what: str) -> Array:
+    """A gain for each motor, checked: shape (na,).
+
+    Args:
+        given: a number, or one for each motor.
+        motors: na.
+        what: it is, as it begins an error.
+    """
+    found = numbers(given, what)
+    if found.shape not in ((), (motors,)) or not finite(found) or (found < 0).any():
+        raise WbcError(f"{what} = {show(given)} must be a number, 0 or more, or {motors} of them, one for each motor")
+    return found if found.shape else np.full(motors, found)

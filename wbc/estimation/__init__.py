@@ -1,0 +1,1 @@
+"""Where the base is, what the feet feel, and what pushes the robot."""

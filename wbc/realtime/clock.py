@@ -1,0 +1,101 @@
+"""Absolute deadlines: each is a period after the last one, however long a tick took."""
+
+from __future__ import annotations
+
+import math
+import time
+from typing import Protocol
+
+from wbc.errors import number
+
+SPIN = 1.5e-4
+"""The last part of a wait, s, in which the clock is looked at all the time: sleep alone wakes up late."""
+
+
+class Clock(Protocol):
+    """What a loop takes its time from."""
+
+    def now(self) -> float:
+        """s, since whenever; it never runs backwards."""
+        ...
+
+    def wait_until(self, moment: float) -> None:
+        """Returns at a moment, or at once where it is over."""
+        ...
+
+
+class MonotonicClock:
+    """The clock of the system that nobody sets.
+
+    Args:
+        spin: the last part of a wait in which the processor is kept busy, s; 0: it only sleeps.
+    """
+
+    now = staticmethod(time.perf_counter)
+
+    def __init__(self, spin: float = SPIN) -> None:
+        self._spin = number(spin, "the time that a clock spins, s,", high=1.0)
+
+    def wait_until(self, moment: float) -> None:
+        """See `Clock`."""
+        left = moment - time.perf_counter()
+        if left > self._spin:
+            time.sleep(left - self._spin)
+        while time.perf_counter() < moment:
+            pass
+
+
+class SteppedClock:
+    """A clock that goes on only when it is waited for: loops run as fast as they can, and each time in the same way.
+
+    Args:
+        start: s.
+
+    Attributes:
+        time: s; it may be set forward, as if something had taken so long.
+    """
+
+    def __init__(self, start: float = 0.0) -> None:
+        self.time = start
+
+    def now(self) -> float:
+        """See `Clock`."""
+        return self.time
+
+    def wait_until(self, moment: float) -> None:
+        """See `Clock`."""
+        self.time = max(self.time, moment)
+
+
+class Deadlines:
+    """When ticks are due: start + n · period. Ticks that can't be had any more are left out, and counted.
+
+    Args:
+        clock: that tells the time.
+        period: s.
+
+    Attributes:
+        due: when the tick that is under way was due, s.
+        skipped: ticks that were left out, because a tick before them took too long.
+    """
+
+    def __init__(self, clock: Clock, period: float) -> None:
+        self._clock, self._period = clock, period
+        self._start, self._count = clock.now(), 0
+        self.due, self.skipped = self._start, 0
+
+    def wait(self) -> float:
+        """Waits for the next deadline; by how much it was missed on waking, s."""
+        self._count += 1
+        late = self._clock.now() - (self._start + self._count * self._period)
+        if late > 0.0:  # in the middle of a period or later: the next one that is to come
+            missed = math.floor(late / self._period) + 1
+            self._count += missed
+            self.skipped += missed
+        self.due = self._start + self._count * self._period
+        self._clock.wait_until(self.due)
+        return self._clock.now() - self.due
+
+    def follow(self) -> None:
+        """The tick under way is due now: whoever paces the loop says so."""
+        self.due = self._clock.now()

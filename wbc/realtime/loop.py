@@ -1,0 +1,352 @@
+"""The loop for hardware: a state in, a command out, on time."""
+
+from __future__ import annotations
+
+import math
+import time as system
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from wbc.arrays import Array, ArrayLike
+from wbc.control.command import Command, gains_of, motor_positions
+from wbc.control.protocol import Bounded, Clocked, TorqueController
+from wbc.control.solution import Solution
+from wbc.errors import WbcError, number, show
+from wbc.model.names import actuator_names
+from wbc.realtime.clock import Clock, Deadlines, MonotonicClock
+from wbc.realtime.holding import holding_gains
+from wbc.realtime.privileges import privileged
+from wbc.realtime.recorder import RingLog
+from wbc.realtime.report import Report
+from wbc.realtime.state import Estimator, RobotIO, State
+from wbc.realtime.watchdog import REACTIONS, Reaction, Watch, Watchdog
+from wbc.simulation.log import STATUSES, Recorder
+
+SHARE = 0.7
+"""Of a period that a tick may take where the controller has no deadline: the rest is for the state and the command."""
+
+REHEARSALS = 20
+"""Ticks before the first one, so that everything is laid out."""
+
+
+def run(
+    controller: TorqueController,
+    io: RobotIO,
+    duration: float,
+    period: float | None = None,
+    *,
+    estimator: Estimator | None = None,
+    kp: ArrayLike = 0.0,
+    kd: ArrayLike = 0.0,
+    ramp: float = 1.0,
+    hold: tuple[ArrayLike, ArrayLike] | None = None,
+    watchdog: Watchdog | None = None,
+    leave: Reaction = "damp",
+    targets: Callable[[float, TorqueController], None] | None = None,
+    until: Callable[[float, Solution | None], bool] | None = None,
+    record: str | Path | None = None,
+    clock: Clock | None = None,
+    priority: int | None = 80,
+    cpu: int | None = None,
+    patience: float = 2.0,
+) -> Report:
+    """Runs a controller on a robot in real time.
+
+    Deadlines are absolute. The first commands hold the robot in the posture that it has; over `ramp` control is taken
+    over from that. A watchdog looks at every tick. Whatever happens, an error in a function of yours too, the last
+    command is that of `leave`, or of a harder reaction of the watchdog.
+
+    Args:
+        controller: it is reset.
+        io: the robot.
+        duration: s.
+        period: s, and the controller's for this run; None: the controller's own.
+        estimator: of the base, for a robot with a floating base whose state does not tell it.
+        kp: gains of the motors' own controllers: N m/rad or N/m, a number or shape (na,). See `Solution.command`.
+        kd: N m s/rad or N s/m, a number or shape (na,).
+        ramp: s in which control is taken over; 0: at once.
+        hold: kp and kd that hold a posture, before control and where the watchdog says so. None: of the torques'
+            limits, all of a torque at 0.3 rad or m.
+        watchdog: its rules; None: those of `Watchdog()`.
+        leave: what the robot is left with: "hold", "damp" or "stop".
+        targets: called before each tick with the time and the controller, to set targets, contacts, weights.
+        until: called after each tick with the time and the solution (None where the watchdog has the robot); true ends
+            the run.
+        record: file of the log; a process of its own writes it.
+        clock: None: that of the system. With a `SteppedClock` the loop runs as fast as it can, and the same each time.
+        priority: of SCHED_FIFO, 1 to 99, where the system allows it; None: the usual one.
+        cpu: number of the processor to stay on; None: any.
+        patience: s to wait for the first state.
+
+    Returns:
+        Ticks, times and faults.
+    """
+    loop = _Loop(controller, io, duration, period, estimator, watchdog, clock, (kp, kd), hold, ramp)
+    for what, callback in (("targets", targets), ("until", until)):
+        if callback is not None and not callable(callback):
+            raise WbcError(f"{what} = {show(callback)} must be a function, or None")
+    if leave not in REACTIONS:
+        raise WbcError(f"leave = {show(leave)} must be one of {', '.join(map(repr, REACTIONS))}")
+    if record is not None and not isinstance(record, str | Path):
+        raise WbcError(f"record = {show(record)} must be the path of a file, or None")
+    if priority is not None:
+        number(priority, "priority", 1, 99)
+    report = loop.report
+    loop.begin(number(patience, "patience, s,"))
+    log = None if record is None else loop.log(Path(record))
+    own, unbounded = controller.period, isinstance(controller, Bounded) and controller.deadline is None
+    real = isinstance(loop.clock, MonotonicClock)
+    with privileged(priority if real else None, cpu if real else None, real) as report.system:
+        controller.period = loop.period
+        if unbounded and real:
+            controller.deadline = SHARE * loop.period  # type: ignore[attr-defined]
+        try:
+            loop.rehearse()
+            report.ended = loop.go(targets, until, log)
+        except KeyboardInterrupt:
+            report.ended = "interrupted"
+        except BaseException as error:
+            report.ended = f"{type(error).__name__}: {error}"
+            raise
+        finally:
+            loop.leave(leave)
+            controller.period = own
+            if unbounded:
+                controller.deadline = None  # type: ignore[attr-defined]
+            if log is not None:
+                report.log, report.dropped = log.path, log.dropped
+                report.log_trouble = log.close(b"\nended: " + report.ended.encode())
+    return report
+
+
+@dataclass
+class _Known:
+    """The robot as it was last seen.
+
+    Attributes:
+        state: of its sensors.
+        q: shape (nq,).
+        v: shape (nv,).
+        at: when it was new, by the loop's clock, s.
+    """
+
+    state: State
+    q: Array
+    v: Array
+    at: float
+
+
+class _Loop:
+    """A run; see `run` for its arguments."""
+
+    def __init__(
+        self,
+        controller: TorqueController,
+        io: RobotIO,
+        duration: float,
+        period: float | None,
+        estimator: Estimator | None,
+        watchdog: Watchdog | None,
+        clock: Clock | None,
+        gains: tuple[ArrayLike, ArrayLike],
+        hold: tuple[ArrayLike, ArrayLike] | None,
+        ramp: float,
+    ) -> None:
+        if not isinstance(controller, TorqueController) or controller.stack.kinematic:
+            raise WbcError(f"a robot needs a controller of torques, such as a wbc.Controller, not {show(controller)}")
+        if not isinstance(io, RobotIO):
+            raise WbcError(f"io = {show(io)} must have paced, read, write and close: see wbc.realtime.RobotIO")
+        if estimator is not None and not isinstance(estimator, Estimator):
+            raise WbcError(f"estimator = {show(estimator)} has no estimate(state)")
+        if watchdog is not None and not isinstance(watchdog, Watchdog):
+            raise WbcError(f"watchdog = {show(watchdog)} must be a wbc.realtime.Watchdog, or None for its defaults")
+        self.controller, self.io, self.estimator, self.robot = controller, io, estimator, controller.robot
+        self.clock: Clock = MonotonicClock() if clock is None else clock
+        self.duration = number(duration, "duration, s,", high=1e9, above=True)
+        self.period = number(controller.period if period is None else period, "the period, s,", high=1.0, above=True)
+        self.report = Report(self.period)
+        model, na = self.robot.model, self.robot.na
+        self._places, self._motors = motor_positions(model), model.actuated
+        self._kp, self._kd = (gains_of(gain, na, name) for gain, name in zip(gains, ("kp", "kd"), strict=True))
+        held = holding_gains(self.robot) if hold is None else hold
+        if not isinstance(held, tuple) or len(held) != 2:
+            raise WbcError(f"hold = {show(hold)} must be a pair of gains, kp and kd")
+        self._hold_kp, self._hold_kd = gains_of(held[0], na, "hold: kp"), gains_of(held[1], na, "hold: kd")
+        self._ramp = number(ramp, "ramp, s,")
+        self._watch = Watch(Watchdog() if watchdog is None else watchdog, model)
+        self._known: _Known
+        self._start: Command
+        self._command: Command
+        self._reaction: Reaction | None = None
+        self._pending: Array | None = None
+
+    # --- before ------------------------------------------------------------------------------------------------------
+
+    def begin(self, patience: float) -> None:
+        """Waits for the first state, and holds the robot in it."""
+        ends = system.perf_counter() + patience
+        while True:
+            state = self.io.read()
+            if state is not None and state.finite:
+                break
+            if system.perf_counter() > ends:
+                problem = "came" if state is None else "with finite numbers came"
+                raise WbcError(f"no state {problem} from {show(self.io)} in {patience:g} s")
+            if not self.io.paced:
+                system.sleep(1e-4)
+        self._known = _Known(state, *self._where(state), self.clock.now())
+        position = self._known.q[self._places]
+        self._command = self._start = Command.hold(position, self._hold_kp, self._hold_kd)
+        self.io.write(self._start)
+
+    def rehearse(self) -> None:
+        """Ticks in the robot's state, so that what is laid out once is laid out; nothing of them is left."""
+        self.controller.reset()
+        for _ in range(REHEARSALS):
+            self.controller.step(self._known.q, self._known.v, 0.0).command(self._kp, self._kd)
+        self.controller.reset()
+        if isinstance(self.controller, Clocked):
+            self.controller.expect_new_clock()
+
+    def log(self, path: Path) -> RingLog:
+        """The log of this run, with its header."""
+        robot, stack = self.robot, self.controller.stack
+        contacts, feet = tuple(contact.name for contact in stack.contacts), tuple(self._known.state.contacts)
+        sizes = robot.nq, robot.nv, robot.na, len(stack)
+        self._unknown = np.full(len(stack) + 2, np.nan)  # costs and margins take longer than a loop has
+        names = tuple(actuator_names(robot.model))
+        header = Recorder(robot.model.name, contacts, feet, sizes, actuators=names).header({})
+        width = 1 + robot.nq + robot.nv + 2 * robot.na + 3 * (len(contacts) + len(feet)) + len(stack) + 4
+        return RingLog(path, header, width, self.period)
+
+    # --- ticks -------------------------------------------------------------------------------------------------------
+
+    def go(
+        self,
+        targets: Callable[[float, TorqueController], None] | None,
+        until: Callable[[float, Solution | None], bool] | None,
+        log: RingLog | None,
+    ) -> str:
+        """All ticks; how they ended."""
+        report, clock, io, watch, period = self.report, self.clock, self.io, self._watch, self.period
+        deadlines, began = Deadlines(clock, period), math.nan
+        self._known.at = clock.now()
+        while True:
+            if not io.paced:
+                report.wake.add(deadlines.wait())
+                state, read = io.read(), clock.now()
+            else:
+                state, read = io.read(), clock.now()
+                deadlines.follow()
+            new = self._take(state, read)
+            moment = self._known.state.time if io.paced else deadlines.due
+            began = moment if math.isnan(began) else began
+            now = moment - began
+            if now >= self.duration - 0.5 * period:
+                return "finished"
+            report.stale += not new
+            watch.look_at_age(now, read - self._known.at)
+            if new:
+                watch.look_at_state(now, self._known.q, self._known.v, self._known.state.torque)
+            solution, taken = None, 0.0
+            if watch.reaction is None:
+                if targets is not None:
+                    targets(now, self.controller)
+                started = clock.now()
+                solution = self.controller.step(self._known.q, self._known.v, now)
+                taken = clock.now() - started
+                watch.look_at_solution(now, solution)
+            command = self._choose(solution, now)
+            io.write(command)
+            written = clock.now()
+            report.ticks += 1
+            late = written > deadlines.due + period
+            report.missed += late
+            report.latency.add(written - read)
+            report.tick.add(taken)
+            watch.look_at_clock(now, late)
+            report.faults, report.reaction, report.skipped = watch.faults, watch.reaction, deadlines.skipped
+            if log is not None:
+                self._note(log, self._row(now, solution, command, taken))
+            if watch.reaction == "stop":
+                return str(next(fault for fault in watch.faults if fault.reaction == "stop"))
+            if until is not None and until(now, solution):
+                return "stopped"
+
+    def _take(self, state: State | None, read: float) -> bool:
+        """Takes a state, where it is a new one; whether it is."""
+        known = self._known
+        if state is None or state.time == known.state.time or not state.finite:
+            return False
+        known.state, known.at = state, read
+        known.q, known.v = self._where(state)
+        return True
+
+    def _where(self, state: State) -> tuple[Array, Array]:
+        """Q and v."""
+        robot = self.robot
+        floating = 7 if robot.model.floating else 0
+        if state.position.shape != (robot.nq - floating,) or state.velocity.shape != (robot.nv - min(floating, 6),):
+            raise WbcError(
+                f"the robot tells {state.position.size} positions and {state.velocity.size} velocities of joints; "
+                f"{robot.model.name!r} has {robot.nq - floating} and {robot.nv - min(floating, 6)}"
+            )
+        if self.estimator is not None:
+            return self.estimator.estimate(state)
+        if not floating:
+            return state.position, state.velocity
+        if state.base is None:
+            raise WbcError(
+                f"{robot.model.name!r} has a floating base, and its state does not tell where that is: give an "
+                "estimator, such as wbc.estimation.BaseEstimator"
+            )
+        return np.concatenate([state.base[0], state.position]), np.concatenate([state.base[1], state.velocity])
+
+    def _choose(self, solution: Solution | None, now: float) -> Command:
+        """What is commanded: the controller's, on the ramp a share of it, or the watchdog's."""
+        reaction = self._watch.reaction
+        if reaction is None and solution is not None:
+            command = solution.command(self._kp, self._kd)
+            if now < self._ramp:
+                command = self._start.blended(command, now / self._ramp)
+            self._command = command
+        elif reaction is not None and reaction != self._reaction:
+            self._command = self._react(reaction)
+            self._reaction = reaction
+        return self._command
+
+    def _react(self, reaction: Reaction) -> Command:
+        """The command of a reaction, here and now."""
+        if reaction == "stop":
+            return Command.off(self.robot.na)
+        if reaction == "damp":
+            return Command.damp(self._hold_kd)
+        return Command.hold(self._known.q[self._places], self._hold_kp, self._hold_kd, self._command.torque)
+
+    def leave(self, how: Reaction) -> None:
+        """The last command."""
+        reaction = self._watch.reaction
+        last = how if reaction is None or REACTIONS.index(how) > REACTIONS.index(reaction) else reaction
+        if last != self._reaction:
+            self._command = self._react(last)
+        self.io.write(self._command)
+
+    def _row(self, now: float, solution: Solution | None, command: Command, taken: float) -> Array:
+        """One record, as `wbc.simulation.log` has them."""
+        known, contacts = self._known, self.controller.stack.contacts
+        forces = [np.zeros(3) if solution is None else solution.forces[contact.name][:3] for contact in contacts]
+        felt = np.zeros((len(known.state.contacts), 3))
+        felt[:, 2] = list(known.state.contacts.values())
+        status = STATUSES.index("failed" if solution is None else solution.status)
+        torque = command.effort(known.q[self._places], known.v[self._motors])
+        rest = [self._unknown, [status, taken]]
+        return np.concatenate([[now], known.q, known.v, torque, *forces, felt.ravel(), *rest])
+
+    def _note(self, log: RingLog, row: Array) -> None:
+        """Records the row before, with the torques that were measured since."""
+        if self._pending is not None:
+            log.add(np.concatenate([self._pending, self._known.state.torque]))
+        self._pending = row
