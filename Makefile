@@ -4,7 +4,7 @@ export OMP_NUM_THREADS := 1
 PYTHON ?= python3
 PY := .venv/bin/python
 
-.PHONY: test sanitize demo lint bench robust wild soak docs clean
+.PHONY: test sanitize demo lint bench robust wild soak docs dist clean
 
 test: .venv/ready
 	$(PY) -m pytest
@@ -43,6 +43,11 @@ wild: .venv/ready
 docs: .venv/ready
 	$(PY) -m pip install --quiet --disable-pip-version-check --group docs
 	NO_MKDOCS_2_WARNING=1 .venv/bin/mkdocs build --quiet --strict
+
+# What a release is, tried in empty environments: out/dist.
+dist: .venv/ready
+	$(PY) -m pip install --quiet --disable-pip-version-check --group release
+	$(PY) scripts/make_dist.py
 
 soak: .venv/ready
 	$(PY) -m pytest -m soak

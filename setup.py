@@ -1,5 +1,9 @@
-"""Builds the compiled kernel where a C compiler is found; without one, numpy does its work."""
+"""Builds the compiled kernel where a C compiler is found; without one, numpy does its work.
 
+With WBC_KERNEL=off in the environment nothing is compiled: what is built then runs on any machine.
+"""
+
+import os
 from pathlib import Path
 
 from setuptools import Extension, setup
@@ -7,8 +11,12 @@ from setuptools import Extension, setup
 SOURCES = sorted(str(path) for path in Path("kernel").glob("*.c"))
 INCLUDED = sorted(str(path) for path in Path("kernel").rglob("*.[ch]"))
 
+WITHOUT = os.environ.get("WBC_KERNEL", "").lower() == "off"
+
 setup(
-    ext_modules=[
+    ext_modules=[]
+    if WITHOUT
+    else [
         Extension(
             "wbc._kernel",
             SOURCES,
@@ -19,5 +27,5 @@ setup(
             optional=True,
         )
     ],
-    options={"bdist_wheel": {"py_limited_api": "cp311"}},
+    options={} if WITHOUT else {"bdist_wheel": {"py_limited_api": "cp311"}},
 )

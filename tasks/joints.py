@@ -141,6 +141,8 @@ class JointImpedance(JointAcceleration):
         tolerance: see `Task`.
     """
 
+    gains_of_forces = True
+
     def __init__(
         self,
         target: ArrayLike | Moving | None = None,

@@ -16,6 +16,7 @@ import numpy as np
 from wbc import compiled
 from wbc.arrays import Array, ArrayLike
 from wbc.control.checks import check_actuators, check_tasks, usable_solver, warn_of_ignored_inequalities
+from wbc.control.discrete import warn_of_unstable_gains
 from wbc.control.equation_of_motion import MotionEquation
 from wbc.control.evidence import Times
 from wbc.control.fallback import command
@@ -203,8 +204,10 @@ class Controller(Independent, Periodic):
         """For contacts that are closed together for the first time."""
         below = [LeastTorqueByInverseMass()] if self.solver.dynamically_consistent else []
         program = Program(self.stack, tick.layout, below)
-        if self.solver.ignores_inequalities and not self._laid:
-            warn_of_ignored_inequalities(self.solver, program.undeclared(self.robot, tick), stacklevel=4)
+        if not self._laid:
+            warn_of_unstable_gains(self.stack, tick.period, stacklevel=4)
+            if self.solver.ignores_inequalities:
+                warn_of_ignored_inequalities(self.solver, program.undeclared(self.robot, tick), stacklevel=4)
         solving = solving_for(program, equation, self.solver, program.levels)
         self._laid[tick.layout] = program, solving, Guard(program, equation, self.solver, self.robot)
         return self._laid[tick.layout]

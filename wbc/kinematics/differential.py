@@ -15,6 +15,7 @@ import numpy as np
 
 from wbc.arrays import Array, ArrayLike, numbers
 from wbc.control.checks import check_tasks, usable_solver, warn_of_ignored_inequalities
+from wbc.control.discrete import warn_of_unstable_gains
 from wbc.control.evidence import Times
 from wbc.control.program import Part, Program, row_counts
 from wbc.control.solving import Outcome, UnsoundRowsError, ask, hierarchy_of, outcome_of, stacked
@@ -120,6 +121,8 @@ class DifferentialKinematics(Independent):
             program = self._programs.get(tick.layout)
             if program is None:
                 program = Program(self.stack, tick.layout)
+                if not self._programs:
+                    warn_of_unstable_gains(self.stack, tick.period)
                 if self.solver.ignores_inequalities and not self._programs:
                     warn_of_ignored_inequalities(self.solver, program.undeclared(robot, tick))
                 self._programs[tick.layout] = program

@@ -49,6 +49,9 @@ class Task(Independent, ABC):
     bounds_contacts = False
     """Whether it bounds the forces of the closed contacts."""
 
+    gains_of_forces = False
+    """Whether its `gains` make forces of errors: what motion comes of them depends on the mass."""
+
     kinematic = False
     """Whether its rows are in x = v, for `wbc.kinematics`; all tasks of a stack are, or none."""
 

@@ -1,0 +1,61 @@
+"""Gains that can't be stable at their period are warned of, and no others."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import tasks
+import wbc
+from wbc.control.discrete import _unstable
+from wbc.kinematics import DifferentialKinematics
+
+
+def grows(kp: float, kd: float, period: float) -> bool:
+    """Whether an error that is led back so grows from tick to tick."""
+    hold, ask = np.array([[1.0, period], [0.0, 1.0]]), np.array([period**2 / 2, period])
+    return bool(np.abs(np.linalg.eigvals(hold - np.outer(ask, [kp, kd]))).max() >= 1.0)
+
+
+def test_a_warning_comes_just_where_the_eigenvalues_leave_the_circle():
+    rng = np.random.default_rng(0)
+    told = []
+    for _ in range(2000):
+        period, damping, stiffness = 10.0 ** rng.uniform(-4, -1), 10.0 ** rng.uniform(-1, 1), 10.0 ** rng.uniform(-2, 1)
+        kd, kp = damping / period, stiffness / period**2
+        reason = _unstable(wbc.Gains(kp=kp, kd=kd), None, period)
+        assert bool(reason) == grows(kp, kd, period), (kp * period**2, kd * period, reason)
+        told.append(bool(reason))
+    assert 0.2 < np.mean(told) < 0.9
+
+
+def test_a_controller_names_the_task_and_what_would_do():
+    robot = wbc.load("planar_arm")
+    posture = tasks.JointAcceleration(gains=wbc.Gains(170.0))
+    controller = wbc.Controller(robot, wbc.Stack(tasks.EquationOfMotion() / posture), period=1e-3)
+    with pytest.warns(wbc.WbcWarning, match=r"posture.* at a period of 0.001 s: kd = 2136 1/s .* below 159 Hz"):
+        controller.step(robot.model.nominal, np.zeros(3))
+    controller.step(robot.model.nominal, np.zeros(3))  # once
+
+
+def test_damping_that_is_too_little_is_told():
+    robot = wbc.load("planar_arm")
+    posture = tasks.JointAcceleration(gains=wbc.Gains(kp=1e4, kd=[30.0, 1.0, 30.0]))
+    controller = wbc.Controller(robot, wbc.Stack(tasks.EquationOfMotion() / posture), period=1e-3)
+    with pytest.warns(wbc.WbcWarning, match=r"kp = 1e\+04 1/s² .* kp · period / 2 = 5 1/s"):
+        controller.step(robot.model.nominal, np.zeros(3))
+
+
+def test_impedances_are_no_accelerations():
+    robot = wbc.load("planar_arm")
+    posture = tasks.JointImpedance(gains=wbc.Gains(kp=1e4, kd=2e3))
+    controller = wbc.Controller(robot, wbc.Stack(tasks.EquationOfMotion() / posture), period=1e-3)
+    controller.step(robot.model.nominal, np.zeros(3))
+
+
+def test_a_velocity_gain_of_an_arm():
+    robot = wbc.load("planar_arm")
+    stack = wbc.Stack([[tasks.JointVelocity(np.zeros(3), gain=399.0)]])
+    kinematics = DifferentialKinematics(robot, stack, period=5.2e-3)
+    with pytest.warns(wbc.WbcWarning, match=r"a gain of 399 1/s must be below 2 / period = 384.6"):
+        kinematics.step(robot.model.nominal)

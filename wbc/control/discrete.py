@@ -1,0 +1,53 @@
+"""Gains that can't be stable at the period of the control."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+
+from wbc.control.stack import Stack
+from wbc.errors import WbcWarning, show
+from wbc.tasking.gains import Gains
+
+
+def warn_of_unstable_gains(stack: Stack, period: float, stacklevel: int = 3) -> None:
+    """Warns of tasks whose gains make their error grow, however exactly the robot follows.
+
+    An acceleration or a velocity that is asked for is held for a period T. Of v̇ = −kd v − kp e, the error and its
+    rate go over in e + T v − (T²/2) (kd v + kp e) and v − T (kd v + kp e): a map whose eigenvalues are within the unit
+    circle just where 0 < kd T < 2 and kp T < 2 kd. Of v = −k e they are so where k T < 2.
+
+    Args:
+        stack: of the controller.
+        period: between ticks, s.
+        stacklevel: of the warning.
+    """
+    for task in stack:
+        reason = _unstable(getattr(task, "gains", None), getattr(task, "gain", None), period)
+        if reason and not task.gains_of_forces:
+            warnings.warn(
+                f"{show(stack.name_of(task))} can't be stable at a period of {period:g} s: {reason}",
+                WbcWarning,
+                stacklevel=stacklevel,
+            )
+
+
+def _unstable(gains: object, gain: object, period: float) -> str:
+    """Why an error grows; empty where it does not, or where there are no such gains."""
+    if isinstance(gains, Gains):
+        kp, kd = np.broadcast_arrays(np.atleast_1d(gains.kp), np.atleast_1d(gains.kd))
+        worst = int(kd.argmax())
+        if kd[worst] * period >= 2.0:
+            bound = f"2 / period = {2.0 / period:.4g}, as Gains(f) has it below {1.0 / (2.0 * np.pi * period):.3g} Hz"
+            return f"kd = {kd[worst]:.4g} 1/s must be below {bound}"
+        stiff = kp * period > 2.0 * kd
+        if stiff.any():
+            worst = int(np.where(stiff, kp, 0.0).argmax())
+            bound = f"kp · period / 2 = {kp[worst] * period / 2.0:.4g} 1/s"
+            return f"kp = {kp[worst]:.4g} 1/s² has too little damping: kd must be above {bound}"
+    elif isinstance(gain, float | np.ndarray) and np.size(gain):
+        most = float(np.max(gain))
+        if most * period >= 2.0:
+            return f"a gain of {most:.4g} 1/s must be below 2 / period = {2.0 / period:.4g}"
+    return ""
