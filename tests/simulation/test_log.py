@@ -106,6 +106,26 @@ def test_the_same_run_twice_gives_the_same_numbers(simulator: str, realism: Real
         assert np.array_equal(getattr(one, name), getattr(other, name)), name
 
 
+def test_every_so_many_ticks_are_recorded_and_the_robot_does_the_same(tmp_path: Path) -> None:
+    def scene(every: int) -> Scene:
+        controller, _ = standing("quadruped")
+        plant = make_plant(controller.robot, "mujoco", realism=Realism(noise=Noise(1e-3, 0.01), seed=1))
+        push = Push("base", (0.0, 100.0, 0.0), 0.01, 0.02)
+        return Scene(controller, plant, 0.05, None, [push], every=every)
+
+    whole, some = scene(1), scene(20)
+    one, other = whole.run(), some.run(record=tmp_path / "run.log")
+    assert np.allclose(other.time, [0.0, 0.02, 0.04])
+    for name in set(ARRAYS) - {"tick_time"}:
+        assert np.array_equal(getattr(one, name)[::20], getattr(other, name)), name
+    assert all(np.array_equal(error[::20], other.errors[name]) for name, error in one.errors.items())
+    ends = (np.concatenate(made.plant.true_state) for made in (whole, some))
+    assert np.array_equal(*ends), "the same way to its end"
+    same(read_log(tmp_path / "run.log"), other)
+    with pytest.raises(WbcError, match="every = 0 must be a whole number of ticks"):
+        scene(0).run()
+
+
 def test_a_log_of_version_1_is_read() -> None:
     """One that was written before there was a true state, as bytes."""
     header = b'wbc log 1\n{"robot": "r", "sizes": [1, 1, 1, 1], "contacts": ["c"], "feet": []}\n'

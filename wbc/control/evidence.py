@@ -139,7 +139,8 @@ class Evidence(Independent, ABC):
         found = []
         for part in self._parts:
             value = part.value(self._x, self._tick.layout)
-            found.append((part, value, value - np.clip(value, part.lower, part.upper)))
+            nearest = part.lower if part.equation else np.minimum(np.maximum(value, part.lower), part.upper)
+            found.append((part, value, value - nearest))
         return found
 
     def _names(self, part: Part) -> list[str]:
@@ -158,8 +159,8 @@ class Evidence(Independent, ABC):
             for part, _, residual in self._table:
                 if part.entry.level == level:
                     residuals[part.entry.name] = residual
-                    weights = 1.0 if part.weights is None else part.weights
-                    cost += part.weight * float(np.sum(weights * residual**2))
+                    squares = residual**2 if part.weights is None else part.weights * residual**2
+                    cost += part.weight * float(squares.sum())
             reports.append(LevelReport(residuals, cost**0.5))
         return tuple(reports)
 

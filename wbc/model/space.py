@@ -15,6 +15,9 @@ from wbc.model.model import Model
 QUATERNION_TOLERANCE = 1e-3
 """A quaternion whose norm is this far from one is normalised; farther, it is refused."""
 
+FEW = 3
+"""Up to this many quaternions are faster one by one than all at once."""
+
 
 class ConfigurationSpace:
     """Operations on `q` and `v` that need only the layout of the joints, the same for every backend.
@@ -167,11 +170,13 @@ class ConfigurationSpace:
         if not math.isfinite(moved.dot(moved)):
             raise WbcError(f"dt = {show(dt)} is not a finite time for this velocity")
         start[self._scalar_q] += moved[self._scalar_v]
-        if self._starts:
-            turned = quaternion.multiply(
-                start[self._quaternions], quaternion.from_rotation_vector(moved[self._angular])
-            )
-            start[self._quaternions] = turned / np.linalg.norm(turned, axis=1, keepdims=True)
+        if len(self._starts) <= FEW:  # one by one, each in plain numbers
+            for where, angular in zip(self._quaternions, self._angular, strict=True):
+                one = quaternion.multiply(start[where], quaternion.from_rotation_vector(moved[angular]))
+                start[where] = one / math.sqrt(one.dot(one))
+            return start
+        turned = quaternion.multiply(start[self._quaternions], quaternion.from_rotation_vector(moved[self._angular]))
+        start[self._quaternions] = turned / np.linalg.norm(turned, axis=1, keepdims=True)
         return start
 
     def difference(self, q0: ArrayLike, q1: ArrayLike) -> Array:

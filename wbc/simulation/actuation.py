@@ -112,6 +112,7 @@ class _Axes:
         self._gear = np.array([drive.gear[0] for drive in flat])
         reach = np.array([drive.reach() for drive in flat]).reshape(-1, 2) * self._gear[:, None]
         self._least, self._most = reach.min(axis=1), reach.max(axis=1)
+        self._nothing = np.clip(0.0, self._least, self._most)  # what a drive gives that is asked for nothing
         self._low, self._high = np.full((2, len(axes)), [[-np.inf], [np.inf]])
         driven = np.unique(self._axis)
         for ends, own in ((self._low, self._least), (self._high, self._most)):
@@ -132,13 +133,13 @@ class _Axes:
             low, high = low.copy(), high.copy()
             low[self._lifting] -= d.qfrc_gravcomp[self._lifting_v]
             high[self._lifting] -= d.qfrc_gravcomp[self._lifting_v]
-        wanted = np.clip(torque[self._torques], low, high)
+        wanted = np.minimum(np.maximum(torque[self._torques], low), high)
         axis, low, high = self._axis, self._least, self._most
-        given = np.clip(0.0, low, high)
+        given = self._nothing.copy()
         left = wanted - np.bincount(axis, given, len(wanted))
         for one_of_each in self._rounds:
             at = axis[one_of_each]
-            more = np.clip(given[one_of_each] + left[at], low[one_of_each], high[one_of_each])
+            more = np.minimum(np.maximum(given[one_of_each] + left[at], low[one_of_each]), high[one_of_each])
             left[at] -= more - given[one_of_each]
             given[one_of_each] = more
         d.ctrl[self._controls] = given / self._gear

@@ -6,7 +6,6 @@ import numpy as np
 
 from wbc.arrays import Array
 from wbc.dynamics.base import Dynamics
-from wbc.geometry import quaternion
 from wbc.model.parts import Shape
 
 SINKING = 0.6
@@ -49,7 +48,9 @@ class Fall:
         if not self._floating:
             return False
         sunk = self._start - float(q[2])
-        return sunk > SINKING * self.height or float(quaternion.to_matrix(q[3:7])[2, 2]) < UPRIGHT
+        w, x, y, z = q[3:7].tolist()
+        upright = 1.0 - 2.0 * (x * x + y * y) / max(w * w + x * x + y * y + z * z, 1e-300)
+        return sunk > SINKING * self.height or upright < UPRIGHT
 
 
 def _extent(robot: Dynamics) -> tuple[float, float]:

@@ -183,7 +183,8 @@ def felt(points: Array, parts: IntArray, sensors: Array, sensor_parts: IntArray)
     Returns:
         1 where a sensor feels a force, else 0, shape (m, n).
     """
-    far = np.linalg.norm(sensors[:, None] - points[None], axis=2)
+    ways = sensors[:, None] - points[None]
+    far = np.sqrt(np.einsum("mnk,mnk->mn", ways, ways))
     far[sensor_parts[:, None] != parts[None]] = np.inf
     nearest = far.min(axis=0, initial=np.inf)
     return np.asarray((far <= nearest + 1e-6) & np.isfinite(far), dtype=float)

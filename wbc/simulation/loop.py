@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from wbc.arrays import Array, numbers
+from wbc.arrays import Array, finite, numbers
 from wbc.control.protocol import Bounded, Clocked, TorqueController
 from wbc.control.solution import Solution
 from wbc.errors import WbcError, number, show
@@ -61,6 +61,7 @@ def run(
     record: str | Path | None = None,
     progress: Callable[[float], None] | None = None,
     until: Callable[[float, Solution], bool] | None = None,
+    every: int = 1,
 ) -> Log:
     """Runs a controller on a plant. Ctrl-C, a fall, or an unstable plant end it; the log is kept.
 
@@ -83,6 +84,8 @@ def run(
         record: file to write the log to as it goes.
         progress: called after each tick with the share that is done.
         until: called after each tick with the time and the solution; true ends the run.
+        every: ticks from one record of the log to the next. What lies between is not examined either, which makes a
+            run of a small robot nearly twice as fast; robot and torques are the same.
 
     Returns:
         The log; `ended` says how the run ended.
@@ -101,6 +104,8 @@ def run(
     if record is not None and not isinstance(record, str | Path):
         raise WbcError(f"record = {show(record)} must be the path of a file, or None")
     number(duration, "duration, s,", high=1e9, above=True)
+    if not isinstance(every, int) or isinstance(every, bool) or every < 1:
+        raise WbcError(f"every = {show(every)} must be a whole number of ticks, 1 or more")
     robot, pushes = controller.robot, tuple(disturbances) if isinstance(disturbances, Iterable) else (disturbances,)
     odd = [push for push in pushes if not isinstance(push, Push)]
     if odd:
@@ -143,13 +148,16 @@ def run(
                 taken = clock.perf_counter() - began
                 plant.apply(solution.torque)
                 push_all(plant, pushes, now)
-                row = _row(now, q, v, solution, measured, contacts, taken)
-                row, errors = np.concatenate([row, *true]) if knows else row, controller.errors()
-                health, delivered = solution.health, np.full(robot.na, np.nan)
+                noted, delivered = tick % every == 0, np.full(robot.na, np.nan)
+                if noted:
+                    row = _row(now, q, v, solution, measured, contacts, taken)
+                    row, errors = np.concatenate([row, *true]) if knows else row, controller.errors()
+                    health = solution.health
                 try:
                     measured, delivered = _advance(plant, steps)
                 finally:
-                    recorder.add(np.concatenate([row, delivered]), now, errors, health)
+                    if noted:
+                        recorder.add(np.concatenate([row, delivered]), now, errors, health)
                 if progress is not None:
                     progress((tick + 1) / ticks)
                 if until is not None and until(now, solution):
@@ -231,7 +239,7 @@ def verdict(plant: Plant, state: tuple[Array, Array], true: tuple[Array, Array],
     """
     if plant.trouble:
         return plant.trouble
-    if not all(np.isfinite(part).all() for part in (*state, *true)):
+    if not all(finite(part) for part in (*state, *true)):
         return "the plant's state is not finite"
     return "fell" if fall.has_fallen(true[0]) else ""
 

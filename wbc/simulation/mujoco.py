@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from wbc.arrays import Array, ArrayLike
+from wbc.arrays import Array, ArrayLike, cross
 from wbc.dynamics.base import Dynamics
 from wbc.dynamics.load import ignorable, with_closed_loops
 from wbc.errors import WbcError, WbcWarning, number, show, unknown_name
@@ -146,8 +146,13 @@ class MujocoSimulator(Plant):
         """See `Plant`."""
         self._place(frame)
         shape = (3,) if np.shape(wrench) == (3,) else (6,)
-        self._pushes[frame] = np.append(constant(wrench, shape, f"the push on {frame!r}"), np.zeros(3))[:6]
+        given = constant(wrench, shape, f"the push on {frame!r}")
+        if frame not in self._pushes and not given.any():
+            return  # as it is
+        self._pushes[frame] = np.append(given, np.zeros(3))[:6]
         self._push()
+        if not given.any():
+            del self._pushes[frame]
 
     def _push(self) -> None:
         """Hands the pushes to MuJoCo, which applies a wrench at a body's centre of mass."""
@@ -157,7 +162,7 @@ class MujocoSimulator(Plant):
         for (frame, wrench), point in zip(self._pushes.items(), self._points(self._pushes), strict=True):
             body = self._place(frame)[0]
             d.xfrc_applied[body] += wrench
-            d.xfrc_applied[body, 3:] += np.cross(point - d.xipos[body], wrench[:3])
+            d.xfrc_applied[body, 3:] += cross(point - d.xipos[body], wrench[:3])
 
     @property
     def frames(self) -> tuple[str, ...]:
@@ -195,17 +200,16 @@ class MujocoSimulator(Plant):
         """See `Plant`."""
         m, d = self.mj_model, self.mj_data
         count = 2 * d.ncon
-        forces, points, bodies = np.zeros((count, 3)), np.zeros((count, 3)), np.zeros(count, np.intp)
-        local = np.zeros(6)
+        forces, local, contacts = np.zeros((count, 3)), np.zeros((d.ncon, 6)), d.contact
         for row in range(d.ncon):
-            contact, pair = d.contact[row], slice(2 * row, 2 * row + 2)
-            mujoco.mj_contactForce(m, d, row, local)
-            force = contact.frame.reshape(3, 3).T @ local[:3]  # from the first geom's body on the second's
-            forces[pair], points[pair] = (-force, force), contact.pos
-            bodies[pair] = m.geom_bodyid[contact.geom1], m.geom_bodyid[contact.geom2]
+            mujoco.mj_contactForce(m, d, row, local[row])
+        # from the first geom's body on the second's
+        forces[1::2] = (local[:, None, :3] @ contacts.frame.reshape(-1, 3, 3))[:, 0]
+        forces[::2] = -forces[1::2]
         rigid = m.body_weldid  # bodies without a joint between them are one part
+        parts = rigid[m.geom_bodyid[contacts.geom]].ravel()
         own = np.array([rigid[self._place(frame)[0]] for frame in self._sensors], dtype=np.intp)
-        measured = felt(points, rigid[bodies], self._points(self._sensors), own) @ forces
+        measured = felt(contacts.pos.repeat(2, axis=0), parts, self._points(self._sensors), own) @ forces
         return dict(zip(self._sensors, measured, strict=True))
 
     @property

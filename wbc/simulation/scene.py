@@ -37,6 +37,7 @@ class Scene:
         beside: other controllers of the robot by name, such as classical ones, that `wbc compare` shows the states to.
         phases: what happens from when on: times in s, and words for captions.
         figures: what to say of a log, beside what is said of every log.
+        every: ticks from one record of the log to the next: see `wbc.run`.
     """
 
     controller: TorqueController
@@ -47,6 +48,7 @@ class Scene:
     beside: Mapping[str, TorqueController] = field(default_factory=dict)
     phases: Sequence[tuple[float, str]] = ()
     figures: Callable[[Log], Mapping[str, str]] | None = None
+    every: int = 1
 
     @property
     def robot(self) -> Dynamics:
@@ -86,6 +88,7 @@ class Scene:
             record=record,
             progress=progress,
             until=until,
+            every=self.every,
         )
 
 
