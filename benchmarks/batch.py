@@ -2,8 +2,9 @@
 
 usage: python -m benchmarks.batch [seconds a figure]
 
-Standing quadrupeds, each in a state of its own that changes from tick to tick. The loop and the batch are timed in
-turn, several times, and the best of each counts: other programs only make it slower.
+Standing quadrupeds, each in a state of its own that changes from tick to tick. Loop, batch and the arithmetic of
+`benchmarks.ceiling` on one process and on two are timed in turn, several times, and the best of each counts: other
+programs only make it slower. The torques of all are compared with the loop's first.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from collections.abc import Callable
 import numpy as np
 
 import wbc
+from benchmarks import ceiling
 from wbc.application import bench
 
 COUNTS, JOBS, TURNS = (1, 16, 256), (1, 2), 5
@@ -52,14 +54,22 @@ def main(seconds: float = 0.3) -> None:
                 batch = wbc.Batch(controller, count, jobs=jobs, workers=workers)  # type: ignore[arg-type]
                 batches.append(batch)
                 ways[f"{jobs} {workers}"] = lambda tick, batch=batch, q=q, v=v: batch.step(q, v[tick % 20])
-        best = dict.fromkeys(ways, 0.0)
+        fresh = [copy.deepcopy(controller) for _ in range(count)]
+        wanted = [[one.step(q[row], v[tick, row]).torque for row, one in enumerate(fresh)] for tick in range(5)]
+        for batch in batches:
+            found = [batch.step(q, v[tick]).torque for tick in range(5)]
+            assert np.array_equal(found, wanted), "not the loop's, bit for bit"
+        best, most = dict.fromkeys(ways, 0.0), dict.fromkeys((1, 2), 0.0)
         for _ in range(TURNS):
             for name, way in ways.items():
                 best[name] = max(best[name], rate(way, count, seconds))
+            most = {jobs: max(most[jobs], ceiling.rate(jobs, seconds)) for jobs in most}
         for batch in batches:
             batch.close()
         told = ", ".join(f"{name} {found / best['loop']:.2f} ×" for name, found in best.items() if name != "loop")
-        print(f"{count:>4}: {best['loop']:.0f}; {told}", flush=True)
+        print(
+            f"{count:>4}: {best['loop']:.0f}; {told}; arithmetic on 2 processes {most[2] / most[1]:.2f} ×", flush=True
+        )
 
 
 if __name__ == "__main__":

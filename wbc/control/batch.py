@@ -5,23 +5,31 @@ from __future__ import annotations
 import contextlib
 import copy
 import itertools
+import mmap
 import multiprocessing
 import os
+import pickle
 import signal
+import threading
+import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 
-from wbc import compiled
 from wbc.arrays import Array, ArrayLike, numbers
 from wbc.control.protocol import TorqueController
 from wbc.control.solution import Solution
+from wbc.control.solving import Status
 from wbc.errors import WbcError, show, unknown_name
 
 WORKERS = ("threads", "processes")
+END = b"end"
+"""What a process is told last."""
+
+STATUSES: tuple[Status, ...] = get_args(Status)
 
 
 @dataclass(frozen=True)
@@ -53,9 +61,10 @@ class Batch:
     Args:
         controller: of one robot; it is not used itself.
         count: of the robots.
-        jobs: threads or processes; None: one a core.
-        workers: "threads", "processes", or None for threads where the compiled kernel is there and processes where it
-            is not. Processes are forked: stacks may hold functions of any kind, and can't be changed afterwards.
+        jobs: threads or processes, the caller's among them; None: one a core.
+        workers: "processes", "threads", or None for processes where there is more than one job and this system can
+            fork. Most of a tick is Python, of which a process runs one thread at a time: threads are no faster than a
+            loop. Processes are forked: stacks may hold functions of any kind, and can't be changed afterwards.
 
     Attributes:
         controllers: the copies, to change targets and weights of one robot; empty with processes.
@@ -74,24 +83,32 @@ class Batch:
         if not isinstance(controller, TorqueController):
             raise WbcError(f"a batch needs a controller of torques, such as a wbc.Controller, not {show(controller)}")
         self._count, jobs = _whole(count, "count"), _whole(_cores() if jobs is None else jobs, "jobs")
-        workers = workers or ("processes" if compiled.kernel is None else "threads")
+        self.jobs = min(jobs, self._count)
+        forks = "fork" in multiprocessing.get_all_start_methods()
+        workers = workers or ("processes" if self.jobs > 1 and forks else "threads")
         if workers not in WORKERS:
             raise unknown_name("kind of workers", workers, WORKERS)
-        self.jobs, self.workers = min(jobs, self._count), workers
+        if workers == "processes" and not forks:
+            raise WbcError("this system can't fork processes: workers='threads'")
+        self.workers = workers
         self._sizes = controller.robot.nq, controller.robot.nv, controller.robot.na
         copies = [copy.deepcopy(controller) for _ in range(count)]
         for one in copies:
             one.reset()
         bounds = np.linspace(0, count, self.jobs + 1).round().astype(int)
         self._parts = [slice(int(first), int(last)) for first, last in itertools.pairwise(bounds)]
-        self.controllers: tuple[TorqueController, ...] = ()
+        self._mine: Sequence[TorqueController] = copies[self._parts[0]]
         self._pool: ThreadPoolExecutor | None = None
         self._children: list[tuple[Any, Any]] = []
-        if workers == "threads":
-            self.controllers = tuple(copies)
-            self._pool = ThreadPoolExecutor(self.jobs, "wbc-batch")
-        else:
+        self._open = True
+        self.controllers: tuple[TorqueController, ...] = ()
+        if workers == "processes":
+            self._board = _Board(self._count, *self._sizes)
             self._fork(copies)
+        else:
+            self.controllers = tuple(copies)
+            if self.jobs > 1:
+                self._pool = ThreadPoolExecutor(self.jobs - 1, "wbc-batch")
 
     def __len__(self) -> int:
         return self._count
@@ -109,13 +126,20 @@ class Batch:
             states.append(numbers(given, name))
             if states[-1].shape != (self._count, size):
                 raise WbcError(f"{name} has the shape {states[-1].shape}, not {(self._count, size)}: a row a robot")
-        if self._pool is None:
-            return self._in_processes(states[0], states[1], t)
-        jobs = [
-            self._pool.submit(_steps, self.controllers[part], states[0][part], states[1][part], t)
-            for part in self._parts
+        if not self._open:
+            raise WbcError("the batch is closed")
+        q, v = states
+        if self.workers == "processes":
+            return self._in_processes(q, v, t)
+        others = [
+            self._pool.submit(_steps, self.controllers[part], q[part], v[part], t)  # type: ignore[union-attr]
+            for part in self._parts[1:]
         ]
-        found = [solution for job in jobs for solution in job.result()]
+        try:
+            found = _steps(self._mine, q[self._parts[0]], v[self._parts[0]], t)
+        finally:  # no robot goes on behind its caller's back
+            answers = [(other.exception(), other) for other in others]
+        found += [solution for _, other in answers for solution in other.result()]
         return BatchSolution(
             np.array([solution.torque for solution in found]),
             np.array([solution.acceleration for solution in found]),
@@ -125,11 +149,12 @@ class Batch:
 
     def close(self) -> None:
         """Ends threads and processes."""
+        self._open = False
         if self._pool is not None:
             self._pool.shutdown()
         for process, pipe in self._children:
             with contextlib.suppress(OSError):  # it may have ended already
-                pipe.send(None)
+                pipe.send_bytes(END)
             process.join()
             pipe.close()
         self._children = []
@@ -141,35 +166,83 @@ class Batch:
         self.close()
 
     def _fork(self, copies: Sequence[TorqueController]) -> None:
-        """Starts the processes, each with its part of the robots."""
-        if "fork" not in multiprocessing.get_all_start_methods():
-            raise WbcError("this system can't fork processes: workers='threads'")
+        """Starts the processes, each with its part of the robots; the first part stays here."""
         context = multiprocessing.get_context("fork")
-        for part in self._parts:
+        for part in self._parts[1:]:
             mine, theirs = context.Pipe()
-            process = context.Process(target=_serve, args=(copies[part], theirs, os.getpid()), daemon=True)
+            process = context.Process(
+                target=_serve, args=(copies[part], part, self._board, theirs, os.getpid()), daemon=True
+            )
             process.start()
             theirs.close()
             self._children.append((process, mine))
 
     def _in_processes(self, q: Array, v: Array, t: float | None) -> BatchSolution:
-        if not self._children:
-            raise WbcError("the batch is closed")
-        for (_, pipe), part in zip(self._children, self._parts, strict=True):
-            pipe.send((q[part], v[part], t))
-        found = []
+        board = self._board
+        board.q[:], board.v[:] = q, v
+        asked = pickle.dumps(t)
         for number, (_, pipe) in enumerate(self._children):
             try:
-                found.append(pipe.recv())
-            except EOFError:
-                raise WbcError(f"process {number} of the batch ended") from None
-        wrong = next((one for one in found if isinstance(one, Exception)), None)
-        if wrong is not None:
-            raise wrong
-        torque, acceleration, status = zip(*found, strict=True)
-        return BatchSolution(
-            np.concatenate(torque), np.concatenate(acceleration), tuple(s for part in status for s in part)
+                pipe.send_bytes(asked)
+            except OSError:
+                raise self._lost(number) from None
+        errors: list[Exception] = []
+        try:
+            board.step(self._mine, self._parts[0], t)
+        except Exception as error:  # the others have begun: their answers are waited for
+            errors.append(error)
+        for number, (_, pipe) in enumerate(self._children):
+            try:
+                answer = pipe.recv_bytes()
+            except (EOFError, OSError):
+                raise self._lost(number) from None
+            if answer:
+                errors.append(pickle.loads(answer))
+        if errors:
+            raise errors[0]
+        status = tuple(STATUSES[code] for code in board.status)
+        return BatchSolution(board.torque.copy(), board.acceleration.copy(), status)
+
+
+    def _lost(self, number: int) -> WbcError:
+        """What is raised where a process is gone; the batch is of no use any more."""
+        self.close()
+        return WbcError(f"process {number + 1} of the batch ended; it is closed")
+
+
+class _Board:
+    """What processes share: states in, answers out, a row a robot.
+
+    Args:
+        count: robots.
+        nq: entries of q.
+        nv: of v.
+        na: of τ.
+    """
+
+    def __init__(self, count: int, nq: int, nv: int, na: int) -> None:
+        sizes = (nq, nv, na, nv)
+        # of nobody but this process and those that are forked from it; it is gone with them
+        memory = mmap.mmap(-1, 8 * count * sum(sizes) + count)
+        numbers_of = np.frombuffer(memory, float, count * sum(sizes))
+        ends = np.cumsum([0, *(count * size for size in sizes)])
+        self.q, self.v, self.torque, self.acceleration = (
+            numbers_of[first:last].reshape(count, size)
+            for (first, last), size in zip(itertools.pairwise(ends), sizes, strict=True)
         )
+        self.status = np.frombuffer(memory, np.int8, count, 8 * count * sum(sizes))
+
+    def step(self, controllers: Sequence[TorqueController], part: slice, t: float | None) -> None:
+        """A tick of some of the robots.
+
+        Args:
+            controllers: theirs.
+            part: which rows they are.
+            t: time, s.
+        """
+        for row, solution in enumerate(_steps(controllers, self.q[part], self.v[part], t), part.start):
+            self.torque[row], self.acceleration[row] = solution.torque, solution.acceleration
+            self.status[row] = STATUSES.index(solution.status)
 
 
 def _steps(controllers: Sequence[TorqueController], q: Array, v: Array, t: float | None) -> list[Solution]:
@@ -177,27 +250,27 @@ def _steps(controllers: Sequence[TorqueController], q: Array, v: Array, t: float
     return [one.step(q[row], v[row], t) for row, one in enumerate(controllers)]
 
 
-def _serve(controllers: Sequence[TorqueController], pipe: Any, parent: int) -> None:  # noqa: ANN401
+def _serve(controllers: Sequence[TorqueController], part: slice, board: _Board, pipe: Any, parent: int) -> None:  # noqa: ANN401
     """What a process does: ticks of its robots, until it is told to end, or its parent is gone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent
-    while True:
-        while not pipe.poll(1.0):  # its end would not be seen: processes that were forked later hold the pipe as well
-            if os.getppid() != parent:
-                return
-        asked = pipe.recv()
-        if asked is None:
-            return
+    threading.Thread(target=_watch, args=(parent,), daemon=True).start()
+    while (asked := pipe.recv_bytes()) != END:
+        answer = b""
         try:
-            q, v, t = asked
-            found = _steps(controllers, q, v, t)
-            answer: object = (
-                np.array([one.torque for one in found]),
-                np.array([one.acceleration for one in found]),
-                [one.status for one in found],
-            )
+            board.step(controllers, part, pickle.loads(asked))
         except Exception as error:  # it is raised where it was asked for
-            answer = error
-        pipe.send(answer)
+            try:
+                answer = pickle.dumps(error)
+            except Exception:  # it holds something that can't be sent
+                answer = pickle.dumps(WbcError(f"{type(error).__name__}: {error}"))
+        pipe.send_bytes(answer)
+
+
+def _watch(parent: int) -> None:
+    """Ends a process whose parent is gone: processes that were forked later hold the pipe as well, so it stays open."""
+    while os.getppid() == parent:
+        time.sleep(1.0)
+    os._exit(0)
 
 
 def _whole(value: object, what: str) -> int:
