@@ -62,6 +62,47 @@ def test_two_batches_of_processes_end_in_any_order():
         first.step(q[0, :2], v[0, :2])
 
 
+def test_processes_are_the_default_where_there_is_more_than_one_job():
+    forks = "fork" in multiprocessing.get_all_start_methods()
+    for count, jobs, workers in ((4, 2, "processes" if forks else "threads"), (4, 1, "threads"), (1, 2, "threads")):
+        with wbc.Batch(controller(), count, jobs=jobs) as batch:
+            assert batch.workers == workers
+
+
+def test_a_wrong_state_of_one_robot_is_told_and_the_next_tick_is_right():
+    if "fork" not in multiprocessing.get_all_start_methods():
+        pytest.skip("this system can't fork")
+    q, v = states(controller().robot)
+    for wrong in range(3):
+        with (
+            wbc.Batch(controller(), 3, jobs=3, workers="processes") as batch,
+            wbc.Batch(controller(), 3, jobs=3, workers="threads") as other,
+        ):
+            odd = q[0, :3].copy()
+            odd[wrong, 3] = 2.0  # the quaternion
+            for many in (batch, other):
+                with pytest.raises(wbc.WbcError, match="is a quaternion"):
+                    many.step(odd, v[0, :3])
+            found = [many.step(q[0, :3], v[0, :3], 0.5).torque for many in (batch, other)]
+            assert np.array_equal(*found), "each answer belongs to its own question"
+
+
+def test_a_process_that_is_gone_is_told():
+    if "fork" not in multiprocessing.get_all_start_methods():
+        pytest.skip("this system can't fork")
+    batch = wbc.Batch(controller(), 3, jobs=3, workers="processes")
+    q, v = states(controller().robot)
+    batch.step(q[0, :3], v[0, :3], 0.0)
+    process, _ = batch._children[0]
+    process.kill()
+    process.join()
+    with pytest.raises(wbc.WbcError, match="process 1 of the batch ended; it is closed"):
+        batch.step(q[1, :3], v[1, :3], 1e-3)
+    with pytest.raises(wbc.WbcError, match="the batch is closed"):
+        batch.step(q[1, :3], v[1, :3], 1e-3)
+    assert not any(child.is_alive() for child, _ in batch._children)
+
+
 def test_each_robot_may_have_its_own_target():
     with wbc.Batch(controller(), 2, workers="threads", jobs=2) as batch:
         robot = batch.controllers[1].robot

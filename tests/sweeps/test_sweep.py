@@ -10,6 +10,7 @@ import pytest
 import wbc
 from wbc.sweeps import Table, compared
 from wbc.sweeps.folder import Writing
+from wbc.sweeps.table import why
 
 STUB = "tests/sweeps/stub_scene.py"
 
@@ -95,6 +96,16 @@ def test_a_simulated_case_is_the_same_each_time(tmp_path):
         assert 0 < row["timing"]["tick_median"] < 1 and row["errors"]["base"]["rms"] > 0
 
 
+@pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="there is no list of children")
+def test_no_process_is_left(tmp_path):
+    def children():
+        return {child for file in Path("/proc/self/task").glob("*/children") for child in file.read_text().split()}
+
+    before = children()
+    wbc.sweep(wbc.cases(STUB, x=[0.0, 1.0]), tmp_path, jobs=2)
+    assert children() <= before, "none runs on, and none has ended without being waited for"
+
+
 def test_logs_of_failures_are_kept(tmp_path):
     table = wbc.sweep(wbc.cases(STUB, x=[-1.0, 1.0]), tmp_path / "some", jobs=1)
     kept = {row["overrides"]["x"]: row["log"] for row in table}
@@ -127,6 +138,14 @@ def test_a_folder_may_grow_but_not_change(tmp_path):
     scene.write_text(Path(STUB).read_text() + "\n")
     with pytest.raises(wbc.WbcError, match="has changed since"):
         wbc.sweep(wbc.cases(str(scene), x=5.0, note=note), out, jobs=1)
+
+
+def test_why_a_case_did_not_finish_is_told(tmp_path):
+    table = wbc.sweep(wbc.cases(STUB, x=[-1.0, 1.0], way=["run", "raise", "die"]), tmp_path, jobs=1)
+    told = {(row["overrides"]["x"], row["overrides"]["way"]): why(row) for row in table}
+    assert told[1.0, "run"] == "" and told[-1.0, "run"] == "it blew up"
+    assert told[1.0, "raise"].startswith("ValueError: x = 1.0 is not what I want stub_scene.py:")
+    assert told[1.0, "die"].startswith("its process ended by signal 9, 2 times")
 
 
 def test_other_versions_are_refused(tmp_path, monkeypatch):

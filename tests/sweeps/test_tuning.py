@@ -81,8 +81,22 @@ def test_what_can_not_be_is_told(optuna, parameters, words):
 
 
 def test_a_score_that_is_no_number_is_told(optuna):
-    with pytest.raises(wbc.WbcError, match="the score of case .* is nan"):
+    with pytest.raises(wbc.WbcError, match=r"no number of a row 'errors.base.rms'.*'errors.x.rms'"):
         wbc.tune(STUB, {"y": (0.0, 1.0)}, score="errors.base.rms", trials=1, jobs=1)
+    with pytest.raises(wbc.WbcError, match="the score of case .* is inf"):
+        wbc.tune(STUB, {"y": (0.0, 1.0)}, score=lambda row: float("inf"), trials=1, jobs=1)
+
+
+def test_a_study_without_a_run_that_finished_is_told(optuna):
+    with pytest.raises(
+        wbc.WbcError, match="no trial of .* all finished; the best one error: ValueError: x = 0.0 is not"
+    ):
+        wbc.tune(STUB, {"y": (0.0, 1.0)}, score="errors.x.rms", way="raise", trials=2, jobs=1)
+
+
+def test_a_storage_that_can_not_be_used_is_told(optuna):
+    with pytest.raises(wbc.WbcError, match="can't keep a study in 'nosuch:///x': .* such as sqlite"):
+        wbc.tune(STUB, {"y": (0.0, 1.0)}, score="errors.x.rms", storage="nosuch:///x", trials=2, jobs=1)
 
 
 def test_without_optuna_it_is_told_what_to_install(monkeypatch):

@@ -483,7 +483,7 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 def sweep(
     what: Annotated[str, typer.Argument(metavar="[EXAMPLE|FILE]", help="As for wbc run.", show_default=False)] = "",
     parameters: Sets = None,
-    seeds: Annotated[int, typer.Option(help="How many, from 0 on.")] = 1,
+    seeds: Annotated[int, typer.Option(min=1, help="How many, from 0 on.")] = 1,
     out: Annotated[Path, typer.Option(help="Folder of the rows and logs.")] = Path("runs/sweep"),
     jobs: Jobs = None,
     dask: Annotated[str, typer.Option(metavar="ADDRESS", help="Of a Dask scheduler: run there.")] = "",
@@ -519,8 +519,8 @@ def sweep(
         else:
             asked = sweeping.chosen(what, parameters or [], seeds)
             table = sweeping.run_sweep(asked, out, dask, jobs=None if dask else jobs, logs=logs, time_limit=time_limit)
+        sweeping.report(table)  # first: whoever reads the table may stop
         sweeping.tell_table(table, as_json)
-        sweeping.report(table)
     except WbcError as error:
         raise _failure(error, 2) from None
     except KeyboardInterrupt:
@@ -537,8 +537,8 @@ def tune(
     ],
     score: Annotated[str, typer.Option(help="Number of a row, less is better: errors.base.rms, or a sum with +.")],
     parameters: Sets = None,
-    seeds: Annotated[int, typer.Option(help="That judge each trial.")] = 1,
-    trials: Annotated[int, typer.Option(help="That the study is to have.")] = 100,
+    seeds: Annotated[int, typer.Option(min=1, help="That judge each trial.")] = 1,
+    trials: Annotated[int, typer.Option(min=1, help="That the study is to have.")] = 100,
     storage: Annotated[
         str | None, typer.Option(help="Of Optuna, such as sqlite:///tune.db.", show_default=False)
     ] = None,
@@ -567,12 +567,12 @@ def tune(
         raise _failure(error, 2) from None
     except KeyboardInterrupt:
         raise typer.Exit(INTERRUPTED) from None
+    sweeping.report_study(best, out)
     if as_json:
         names = ("scene", "values", "score", "own", "trials", "pruned")
         tell(json.dumps({name: getattr(best, name) for name in names}))
     else:
         tell(repr(best)[1:-1])
-    sweeping.report_study(best, out)
 
 
 def _run(

@@ -15,7 +15,7 @@ from rich.tree import Tree
 from wbc.arrays import Array
 from wbc.model import Actuator, Joint, JointCoupling, LoopClosure, Model
 from wbc.model.model import WORLD
-from wbc.sweeps.table import command
+from wbc.sweeps.table import command, why
 
 if TYPE_CHECKING:
     from wbc.application import Comparison
@@ -282,11 +282,12 @@ def sweep(table: Sweep) -> list[Table | str]:
                 interval,
             )
         parts += [shares, ""]
-    worst = _table("worst", ">time [s]", ">margin [N]", ">margin [N m]", "again with")
+    worst = _table("worst", "why", ">time [s]", ">margin [N]", ">margin [N m]", "again with")
     for row in table.worst():
         numbers = (row.get(name) for name in ("time", "cone_margin", "torque_margin"))
         cells = (NONE if value is None else f"{value:.3g}" for value in numbers)
-        worst.add_row(row["kind"], *cells, Text(command(table, row)))
+        reason = Text("" if row["kind"] == "fell" else why(row))
+        worst.add_row(row["kind"], reason, *cells, Text(command(table, row)))
     return [*parts, worst]
 
 

@@ -14,7 +14,7 @@ from wbc.simulation import Runnable
 from wbc.sweeps import Best, Case, Cases, Progress, Table, cases, dask_executor, sweep, tune
 from wbc.sweeps.folder import ROWS
 from wbc.sweeps.overrides import load_case
-from wbc.sweeps.table import command
+from wbc.sweeps.table import Share, command, why
 from wbc.sweeps.values import parse
 
 
@@ -65,18 +65,27 @@ def tell_table(table: Table, as_json: bool) -> None:
     from wbc.application import reports
 
     if as_json:
-        share = table.shares()[()] if len(table) else None
         found: dict[str, Any] = {"folder": str(table.folder), "rows": len(table), "kinds": table.kinds}
-        if share is not None:
-            found["finished"] = {"share": share.share, "low": share.low, "high": share.high}
+        if len(table):
+            found["finished"] = _plain(table.shares()[()])
+        found["shares"] = {
+            name: [{"value": value, **_plain(share)} for (value,), share in table.shares(name).items()]
+            for name, values in table.varied.items()
+            if len(values) <= reports.MOST
+        }
         found["worst"] = [
-            {"case": row["case"], "kind": row["kind"], "command": command(table, row)} for row in table.worst()
+            {"case": row["case"], "kind": row["kind"], "why": why(row), "command": command(table, row)}
+            for row in table.worst()
         ]
         tell(json.dumps(found))
         return
     tell(repr(table)[1:-1], "")
     if len(table):
         tell(*reports.sweep(table))
+
+
+def _plain(share: Share) -> dict[str, float]:
+    return {"of": share.cases, "share": share.share, "low": share.low, "high": share.high}
 
 
 def report(table: Table) -> None:

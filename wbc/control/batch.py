@@ -203,7 +203,6 @@ class Batch:
         status = tuple(STATUSES[code] for code in board.status)
         return BatchSolution(board.torque.copy(), board.acceleration.copy(), status)
 
-
     def _lost(self, number: int) -> WbcError:
         """What is raised where a process is gone; the batch is of no use any more."""
         self.close()

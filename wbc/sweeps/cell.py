@@ -108,6 +108,12 @@ class Cell:
         if self._process is not None:
             self._process.kill()
 
+    def close(self) -> None:
+        """Ends the process, and waits until it is gone; not while a case is running."""
+        self._halted.set()
+        if self._end is not None:
+            self._end()
+
     def _looked_at(self, answer: str) -> str:
         """The answer, where it is a row."""
         if answer.startswith('{"full"'):

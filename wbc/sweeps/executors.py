@@ -51,6 +51,8 @@ class LocalProcesses(ThreadPoolExecutor):
         for cell in self._cells:
             cell.halt()
         self.shutdown(wait=True, cancel_futures=True)
+        for cell in self._cells:
+            cell.close()
 
 
 def cores() -> int:

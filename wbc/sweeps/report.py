@@ -10,7 +10,7 @@ from typing import Any
 
 from wbc.errors import WbcError
 from wbc.sweeps import pictures
-from wbc.sweeps.table import Table, command
+from wbc.sweeps.table import Table, command, why
 from wbc.sweeps.tuning import FAILED, Best
 
 MAPS, MOST = 6, 60
@@ -96,13 +96,11 @@ def _worst(table: Table) -> str:
     """The worst cases, each with the command that shows it again."""
     rows = []
     for row in table.worst(20):
-        error = row["error"]
-        why = f"{error['type']}: {error['message']} {error['where']}".strip() if error else row["ended"]
         values = ", ".join(f"{name} = {_short(value)}" for name, value in row["overrides"].items())
         margins = [row.get(name) for name in ("cone_margin", "torque_margin")]
         cells = [
             row["kind"],
-            why,
+            why(row),
             f"{values}, seed {row['seed']}",
             *("" if one is None else f"{one:.3g}" for one in margins),
         ]

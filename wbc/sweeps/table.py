@@ -180,6 +180,21 @@ def _badness(row: Mapping[str, Any]) -> tuple[int, float, str]:
     return 1, min(margins, default=0.0), row["case"]
 
 
+def why(row: Mapping[str, Any]) -> str:
+    """Why a case did not finish, in words: what was raised and where, or how the run ended; empty if it finished.
+
+    Args:
+        row: of the case.
+    """
+    if row["kind"] == "finished":
+        return ""
+    error = row.get("error")
+    if not error:
+        return str(row["ended"])
+    kind = "" if error["type"] == row["kind"] else f"{error['type']}: "
+    return f"{kind}{error['message']} {error['where']}".strip()
+
+
 def command(table: Table, row: Mapping[str, Any]) -> str:
     """The command that shows a case again.
 

@@ -13,18 +13,21 @@ from typing import Any
 
 import numpy as np
 
-from wbc.errors import WbcError, number, show
+from wbc.errors import WbcError, number, show, unknown_name
 from wbc.sweeps.case import Case, Cases, cases
 from wbc.sweeps.cell import Orders
 from wbc.sweeps.executors import LocalProcesses, run_chunk
 from wbc.sweeps.overrides import own_values
 from wbc.sweeps.runner import sweep
-from wbc.sweeps.table import value_of
+from wbc.sweeps.table import value_of, why
 from wbc.sweeps.values import plain
 from wbc.sweeps.versions import source_of, versions
 
 FAILED = 1e6
 """The score of a run that did not finish, at least: more than that of any that did."""
+
+ENDED = "ended"
+"""What a trial tells in Optuna's storage of a run that did not finish."""
 
 Score = Callable[[Mapping[str, Any]], float]
 
@@ -171,9 +174,27 @@ def score_of(name: str) -> Score:
     """
 
     def score(row: Mapping[str, Any]) -> float:
-        return sum(value_of(row, part.strip()) for part in name.split("+"))
+        return sum(_number_of(row, part.strip()) for part in name.split("+"))
 
     return score
+
+
+def _number_of(row: Mapping[str, Any], name: str) -> float:
+    """A number of a row that finished; raises where it has none of that name."""
+    found = value_of(row, name)
+    if math.isnan(found):
+        raise unknown_name("number of a row", name, list(_numbers_in(row)))
+    return found
+
+
+def _numbers_in(row: Mapping[str, Any], before: str = "") -> Iterator[str]:
+    """Names of the numbers that may be a score, as `value_of` takes them."""
+    for key, value in row.items():
+        if isinstance(value, Mapping):
+            if key not in ("versions", "timing"):
+                yield from _numbers_in(value, "" if key == "overrides" else f"{before}{key}.")
+        elif isinstance(value, int | float) and not isinstance(value, bool):
+            yield f"{before}{key}"
 
 
 def tune(
@@ -229,9 +250,15 @@ def tune(
     optuna = _optuna()
     pruner = optuna.pruners.MedianPruner() if pruner is None else pruner
     with _quiet(optuna):
-        found = optuna.create_study(
-            storage=storage, sampler=sampler, pruner=pruner, study_name=study or chosen.scene, load_if_exists=True
-        )
+        try:
+            found = optuna.create_study(
+                storage=storage, sampler=sampler, pruner=pruner, study_name=study or chosen.scene, load_if_exists=True
+            )
+        except Exception as error:  # of whatever keeps it
+            raise WbcError(
+                f"Optuna can't keep a study in {show(storage)}: {type(error).__name__}: {error}; give a storage such "
+                "as sqlite:///tune.db"
+            ) from None
         own = own_values(chosen.scene, [one.name for one in ranges])
         usable = len(own) == len(ranges) and all(one.has(own[one.name]) for one in ranges)
         if usable and not found.get_trials(deepcopy=False):
@@ -284,7 +311,10 @@ def _trial(trial: Any, values: Mapping[str, Any], chosen: Cases, judge: Score, o
     for case in chosen:
         asked = Case(case.scene, {**case.overrides, **values}, case.seed)
         (answer,) = run_chunk([asked.plain()], orders)
-        scores.append(_judged(json.loads(answer), judge))
+        row = json.loads(answer)
+        if row["kind"] != "finished":
+            trial.set_user_attr(ENDED, f"{row['kind']}: {why(row)}")
+        scores.append(_judged(row, judge))
         trial.report(float(np.mean(scores)), len(scores) - 1)
         if len(scores) < len(chosen) and trial.should_prune():
             return None
@@ -311,6 +341,10 @@ def _best(optuna: Any, study: Any, scene: str, judge: Score, fixed: dict[str, ob
     if not done:
         raise WbcError(f"no trial of the study of {scene} came to its end")
     best = min(done, key=lambda trial: trial.value)
+    if ENDED in best.user_attrs:
+        raise WbcError(
+            f"no trial of the study of {scene} has runs that all finished; the best one {best.user_attrs[ENDED]}"
+        )
     own = next((trial.value for trial in done if trial.user_attrs.get("own")), None)
     pruned = len(study.get_trials(deepcopy=False, states=(state.PRUNED,)))
     return Best(scene, dict(best.params), best.value, own, len(done) + pruned, pruned, study, judge, fixed)
