@@ -54,6 +54,8 @@ motions = st.builds(
 @equation("TS 28", "right twist from the left", twist.left_to_right)
 @equation("TS 35", "mixed twist", twist.left_to_mixed)
 @equation("TS 36", "a pose follows its twist", pose.integrate)
+@equation("TS 89", "velocity of a frame, Siciliano's", twist.left_to_mixed)
+@equation("TS 91", "velocity of a frame, Spong's", twist.left_to_mixed)
 @equation("TS 93", "Murray's spatial velocity", twist.left_to_right)
 @equation("TS 94", "Murray's body velocity", twist.right_to_left)
 @given(motions)
@@ -71,7 +73,7 @@ def test_twists_by_their_definitions(motion):
     close(so3.skew(right[3:]), rate[:3, :3] @ R.T)  # (24)
     close(twist.hat(twist.right_to_left(T) @ right), pose.inverse(T) @ rate)  # (94)
     mixed = twist.left_to_mixed(T) @ V
-    close(mixed[:3], rate[:3, 3])  # (35)
+    close(mixed[:3], rate[:3, 3])  # (35), (89), (91)
     close(so3.skew(mixed[3:]), rate[:3, :3] @ R.T)
     close(derivative(lambda t: pose.integrate(T, V, t)), T @ twist.hat(V))  # (36)
 
@@ -85,6 +87,9 @@ def test_twists_by_their_definitions(motion):
 @equation("TS 10", "coordinates of a point", pose.transform_point)
 @equation("TS 12", "homogeneous transform", pose.homogeneous)
 @equation("TS 13", "point in another frame", pose.transform_point)
+@equation("TS 88", "homogeneous transform, Siciliano's", pose.homogeneous)
+@equation("TS 90", "homogeneous transform, Spong's", pose.homogeneous)
+@equation("TS 92", "homogeneous transform, Murray's", pose.homogeneous)
 def test_hats_and_poses_as_printed():
     x, y, z = w = [0.3, -0.5, 0.7]
     S = [[0, -z, y], [z, 0, -x], [-y, x, 0]]
@@ -95,7 +100,7 @@ def test_hats_and_poses_as_printed():
     close(twist.vee(V_hat), [1, 2, 3, *w], 0)  # (8)
     R = so3.exp(w)
     T = np.block([[R, np.array([[1.0], [2], [3]])], [np.zeros((1, 3)), np.ones((1, 1))]])
-    close(pose.homogeneous(R, [1, 2, 3]), T, 0)  # (3), (12)
+    close(pose.homogeneous(R, [1, 2, 3]), T, 0)  # (3), (12), (88), (90), (92): the same by four names
     close(T @ [4, 5, 6, 1], [*pose.transform_point(T, [4, 5, 6]), 1], 1e-15)  # (13)
     arm = np.array([4, 5, 6]) - T[:3, 3]
     close(pose.transform_point(pose.inverse(T), [4, 5, 6]), [arm @ axis for axis in R.T], 1e-14)  # (10)
@@ -243,13 +248,14 @@ def test_accelerations_in_a_moving_frame(body, frame):
 @equation("TS 54", "classical acceleration, linear part", acceleration.intrinsic_to_classical)
 @equation("TS 55", "classical acceleration, angular part", acceleration.intrinsic_to_classical)
 @equation("TS 86", "left acceleration from right", acceleration.left_to_intrinsic)
+@equation("TS 87", "body acceleration, Featherstone's", acceleration.left_to_intrinsic)
 @given(slow_motions)
 @few
 def test_accelerations_left_right_and_classical(body):
     T, V_left, A_left = body.pose(), body.left(), derivative(body.left)
     right = derivative(lambda t: twist.left_to_right(body.pose(t)) @ body.left(t))
     close(acceleration.left_to_intrinsic(T, A_left), right)  # (46)
-    close(acceleration.left_to_intrinsic(pose.inverse(T), right), A_left)  # (86)
+    close(acceleration.left_to_intrinsic(pose.inverse(T), right), A_left)  # (86), (87)
     V_mixed = twist.left_to_mixed(T) @ V_left
     classical = derivative(lambda t: twist.left_to_mixed(body.pose(t)) @ body.left(t))
     close(classical[:3], [2 * c.coef[2] if len(c.coef) > 2 else 0 for c in body.p])  # p̈ (52)

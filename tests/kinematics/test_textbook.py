@@ -93,6 +93,8 @@ def test_rigid_body_formulation(name) -> None:
 
 
 @equation("ETH 2.125", "velocity of a point, seen from a body", twist.mixed_to_left)
+@equation("ETH 2.126", "Euler differentiation rule, by the rate of C", twist.mixed_to_left)
+@equation("ETH 2.127", "Euler differentiation rule, by the world's ω", twist.mixed_to_left)
 @equation("ETH 2.128", "Euler differentiation rule, by matrices", twist.mixed_to_left)
 @equation("ETH 2.129", "Euler differentiation rule", twist.mixed_to_left)
 def test_euler_differentiation_rule() -> None:
@@ -106,6 +108,10 @@ def test_euler_differentiation_rule() -> None:
 
     rate = (in_body(h) - in_body(-h)) / (2 * h)
     left = twist.mixed_to_left(pose.homogeneous(R0, p0)) @ np.r_[v, omega]  # of a frame at P that turns with B
+    R_rate = (so3.integrate(R0, omega, h) - so3.integrate(R0, omega, -h)) / (2 * h)
+    r = R0.T @ p0
+    assert np.allclose(left[:3], R0.T @ (R0 @ rate + R_rate @ r), atol=1e-8)  # (2.126)
+    assert np.allclose(left[:3], R0.T @ (R0 @ rate + so3.skew(omega) @ R0 @ r), atol=1e-9)  # (2.127)
     assert np.allclose(left[:3], rate + np.cross(left[3:], R0.T @ p0), atol=1e-9)
     assert np.allclose(left[:3], rate + R0.T @ so3.skew(omega) @ R0 @ R0.T @ p0, atol=1e-9)
 

@@ -11,7 +11,7 @@ from tests.equations import equation
 from wbc import WbcError
 from wbc.geometry import euler, so3
 from wbc.liegroups import Group, RigidBody
-from wbc.liegroups.boltzmann_hamel import coriolis_matrix, gamma
+from wbc.liegroups.boltzmann_hamel import coriolis_matrix, gamma, gamma_parts, transform_rate, velocity_slope
 
 from .printed import LOPSIDED, NAMES, ad, tilde_ad
 
@@ -72,8 +72,9 @@ def test_coriolis_matrix_elsewhere(name):
     np.testing.assert_allclose(found, group.momentum_cross(p), atol=1e-11)
 
 
-@equation("From 42", "first part of γ", gamma)
-@equation("From 45", "second part of γ", gamma)
+@equation("From 40", "inverse of S, transposed, entry by entry", gamma_parts)
+@equation("From 42", "first part of γ", gamma_parts)
+@equation("From 45", "second part of γ", gamma_parts)
 @equation("From 46", "Hamel's coefficients", gamma)
 def test_gamma_sum_by_sum():
     S, dS = of_euler_angles(ANGLES)
@@ -81,7 +82,64 @@ def test_gamma_sum_by_sum():
     for i, j, k, a, b in itertools.product(range(3), repeat=5):
         parts[0, k, i, j] += inverse[a, i] * dS[j, a, b] * inverse[b, k]
         parts[1, k, i, j] -= inverse[a, i] * dS[j, b, a] * inverse[b, k]
+    for found, summed in zip(gamma_parts(S, dS), parts, strict=True):  # (42), (45), each by itself
+        np.testing.assert_allclose(found, summed, atol=1e-13)
     np.testing.assert_allclose(gamma(S, dS), parts.sum(axis=0), atol=1e-13)
+
+
+@equation("From 41", "rate of the velocity transform", transform_rate)
+@equation("From 43", "velocity's slope with the coordinates", velocity_slope)
+@equation("From 44", "its transpose, entry by entry", velocity_slope)
+def test_rates_and_slopes_of_the_velocity_transform(h=1e-6):
+    dS = of_euler_angles(ANGLES)[1]
+    rates = np.array([0.3, -1.2, 0.8])
+
+    def S(x):
+        return euler.rates_to_angular_velocity(x, "zyx", frame="body")
+
+    rate = transform_rate(dS, rates)
+    np.testing.assert_allclose(rate, (S(ANGLES + h * rates) - S(ANGLES - h * rates)) / (2 * h), atol=1e-8)
+    slope = velocity_slope(dS, rates)
+    columns = [(S(ANGLES + h * e) @ rates - S(ANGLES - h * e) @ rates) / (2 * h) for e in np.eye(3)]
+    np.testing.assert_allclose(slope, np.stack(columns, axis=-1), atol=1e-8)  # (43)
+    for i, j in itertools.product(range(3), repeat=2):
+        assert np.isclose(rate.T[i, j], sum(dS[j, i, m] * rates[m] for m in range(3)))  # (41)
+        assert np.isclose(slope.T[i, j], sum(dS[j, m, i] * rates[m] for m in range(3)))  # (44)
+    # and what they are for: the two parts of γ, with the velocities
+    first, second = gamma_parts(S(ANGLES), dS)
+    inverse, v = np.linalg.inv(S(ANGLES)), S(ANGLES) @ rates
+    np.testing.assert_allclose(np.tensordot(v, first, 1), inverse.T @ rate.T, atol=1e-12)
+    np.testing.assert_allclose(np.tensordot(v, second, 1), -inverse.T @ slope.T, atol=1e-12)
+
+
+@equation("From 30", "rate of the Lagrangian's slope, in local coordinates", transform_rate, RigidBody.momentum)
+@equation("From 31", "Lagrangian's slope, in local coordinates", velocity_slope, RigidBody.momentum)
+@each
+def test_derivatives_of_the_lagrangian_in_local_coordinates(name, h=1e-6):
+    """L̄(φ, φ̇) = ½ v · M v − U with v = S(φ) φ̇, along a motion φ(t)."""
+    body = body_of(name)
+    group, rng = body.group, np.random.default_rng(5)
+    T0 = group.exp(rng.normal(size=group.dimension))
+    phi, rate, second = 0.5 * rng.normal(size=(3, group.dimension))
+
+    def momentum(t):  # ∂L̄/∂φ̇ = Sᵀ M v
+        at, moving = phi + t * rate + 0.5 * t**2 * second, rate + t * second
+        S = group.velocity_transform(at)
+        return S.T @ body.momentum(S @ moving), body.momentum(S @ moving)
+
+    def lagrangian(at):
+        v = group.velocity_transform(at) @ rate
+        return body.kinetic_energy(v) - body.potential_energy(T0 @ group.exp(at))
+
+    S, dS = transform_and_derivative(group, phi)
+    p = momentum(0.0)[1]
+    p_rate = (momentum(h)[1] - momentum(-h)[1]) / (2 * h)
+    found = (momentum(h)[0] - momentum(-h)[0]) / (2 * h)
+    np.testing.assert_allclose(transform_rate(dS, rate).T @ p + S.T @ p_rate, found, atol=1e-6)  # (30)
+
+    slopes = np.array([(lagrangian(phi + h * e) - lagrangian(phi - h * e)) / (2 * h) for e in np.eye(group.dimension)])
+    weight = S.T @ body.gravity_force(T0 @ group.exp(phi))  # −∂L/∂φ: only the potential knows the place
+    np.testing.assert_allclose(velocity_slope(dS, rate).T @ p - weight, slopes, atol=1e-6)  # (31)
 
 
 @equation("From 27", "Coriolis force from γ", gamma)

@@ -136,6 +136,14 @@ def test_exp_and_log(group):
     np.testing.assert_allclose(
         derivative(lambda x: group.exp(x[0] * phi), np.zeros(1))[..., 0], group.hat(phi), atol=1e-9
     )
+    # poses near any pose: T₀ e^φ^, by the exponential's series
+    T0 = pose.homogeneous(so3.exp([0.3, -1.0, 2.0]), [1, 2, 3])
+    power, series = np.eye(4), np.eye(4)
+    for k in range(1, 30):
+        power = power @ group.hat(phi) / k
+        series += power
+    np.testing.assert_allclose(T0 @ group.exp(phi), T0 @ series, atol=1e-13)
+    np.testing.assert_allclose(group.log(pose.inverse(T0) @ (T0 @ group.exp(phi))), phi, atol=1e-11)
 
 
 @equation("From 28", "velocity from the rates of φ", Group.velocity_transform)

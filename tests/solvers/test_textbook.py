@@ -27,6 +27,7 @@ def null_space(A: np.ndarray, unknowns: int) -> np.ndarray:
 @equation("ETH 3.103", "a task met in the least-squares sense", NullSpace.solve)
 @equation("ETH 3.104", "solution as a sum of projected parts", NullSpace.solve)
 @equation("ETH 3.105", "projectors leave tasks above alone", NullSpace.solve)
+@equation("ETH 3.106", "a task's residual from the parts", NullSpace.solve)
 @equation("ETH 3.107", "the part of a task", NullSpace.solve)
 @equation("ETH algorithm 2", "hierarchical least squares", NullSpace)
 def test_algorithm_2_line_by_line(seed: int) -> None:
@@ -48,8 +49,11 @@ def test_algorithm_2_line_by_line(seed: int) -> None:
     assert np.allclose(first.residual, A @ answer.x - b)  # (3.102)
     alone = NullSpace().solve([Level(A, b, b)]).x
     assert np.allclose(alone, np.linalg.lstsq(A, b, rcond=None)[0])  # (3.103)
-    for level, (A, b) in zip(answer.levels, levels, strict=True):
+    for k, (level, (A, b)) in enumerate(zip(answer.levels, levels, strict=True)):
         assert np.allclose(level.residual, A @ x - b, atol=1e-9)
+        # (3.106): parts of tasks below it are not in it, by (3.105)
+        upto = sum(N @ part for N, part in zip(projectors[: k + 1], parts[: k + 1], strict=True))
+        assert np.allclose(level.residual, A @ upto - b, atol=1e-9)
     assert answer.levels[1].cost > 0.1 and answer.levels[2].cost > 0.1  # they could not all be met
 
 

@@ -15,6 +15,54 @@ from wbc.errors import WbcError, show
 from wbc.model.parts import constant
 
 
+def transform_rate(dS: ArrayLike, rates: ArrayLike) -> Array:
+    """Ṡ_ij = Σ_m ∂S_ij/∂x_m ẋ_m, the transpose of (From 41).
+
+    Args:
+        dS: ∂S_ij/∂x_k as entry [i, j, k] (m, m, m).
+        rates: ẋ (m,).
+
+    Returns:
+        (m, m).
+    """
+    derivative, moving = _slope(dS, rates)
+    return np.asarray(derivative @ moving)
+
+
+def velocity_slope(dS: ArrayLike, rates: ArrayLike) -> Array:
+    """∂(S ẋ)_i/∂x_j = Σ_m ∂S_im/∂x_j ẋ_m with the rates held (From 43; its transpose is 44).
+
+    Args:
+        dS: ∂S_ij/∂x_k as entry [i, j, k] (m, m, m).
+        rates: ẋ (m,).
+
+    Returns:
+        (m, m).
+    """
+    derivative, moving = _slope(dS, rates)
+    return np.asarray(np.einsum("imj,m->ij", derivative, moving))
+
+
+def gamma_parts(S: ArrayLike, dS: ArrayLike) -> tuple[Array, Array]:
+    """What makes S⁻ᵀ Ṡᵀ and −S⁻ᵀ ∂ᵀ(S ẋ)/∂x of the velocities: Σ γ_k,1 v_k and Σ γ_k,2 v_k (From 42, 45).
+
+    Args:
+        S: v = S ẋ (m, m), not singular.
+        dS: ∂S_ij/∂x_k as entry [i, j, k] (m, m, m).
+
+    Returns:
+        γ_1 and γ_2, (m, m, m) each; the entry [k, i, j] is (γ_k)_ij.
+    """
+    m = np.atleast_1d(numbers(S, "S")).shape[-1]
+    matrix, derivative = constant(S, (m, m), "S"), constant(dS, (m, m, m), "dS")
+    if np.linalg.cond(matrix) > 1e12:
+        raise WbcError(f"S = {show(matrix.tolist())} is singular: so are these coordinates, here")
+    inverse = np.linalg.inv(matrix)
+    first = np.einsum("li,jlm,mk->kij", inverse, derivative, inverse, optimize=True)
+    second = -np.einsum("li,jml,mk->kij", inverse, derivative, inverse, optimize=True)
+    return np.asarray(first), np.asarray(second)
+
+
 def gamma(S: ArrayLike, dS: ArrayLike) -> Array:
     """Hamel's coefficients, (γ_k)_ij = Σ_lm S⁻¹_li (∂S_jl/∂x_m - ∂S_jm/∂x_l) S⁻¹_mk (From 46, 47).
 
@@ -25,13 +73,8 @@ def gamma(S: ArrayLike, dS: ArrayLike) -> Array:
     Returns:
         (m, m, m), the entry [k, i, j] is (γ_k)_ij.
     """
-    m = np.atleast_1d(numbers(S, "S")).shape[-1]
-    matrix, derivative = constant(S, (m, m), "S"), constant(dS, (m, m, m), "dS")
-    if np.linalg.cond(matrix) > 1e12:
-        raise WbcError(f"S = {show(matrix.tolist())} is singular: so are these coordinates, here")
-    inverse = np.linalg.inv(matrix)
-    curl = derivative - derivative.transpose(0, 2, 1)
-    return np.asarray(np.einsum("li,jlm,mk->kij", inverse, curl, inverse, optimize=True))
+    first, second = gamma_parts(S, dS)
+    return first + second
 
 
 def coriolis_matrix(S: ArrayLike, dS: ArrayLike, momentum: ArrayLike) -> Array:
@@ -47,3 +90,8 @@ def coriolis_matrix(S: ArrayLike, dS: ArrayLike, momentum: ArrayLike) -> Array:
     """
     coefficients = gamma(S, dS)
     return np.asarray(np.einsum("jis,s->ij", coefficients, constant(momentum, (len(coefficients),), "momentum")))
+
+
+def _slope(dS: ArrayLike, rates: ArrayLike) -> tuple[Array, Array]:
+    m = np.atleast_1d(numbers(rates, "rates")).shape[-1]
+    return constant(dS, (m, m, m), "dS"), constant(rates, (m,), "rates")

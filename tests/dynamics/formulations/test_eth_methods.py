@@ -16,7 +16,7 @@ from tasks.motion import motion
 from tests.equations import equation
 from tests.robots import PACKAGED, Robot, load
 from wbc.dynamics import Dynamics
-from wbc.dynamics.formulations.projected import projected_newton_euler
+from wbc.dynamics.formulations.projected import com_jacobian, momentum_rate, projected_newton_euler
 from wbc.geometry import inertia, so3
 from wbc.model import Body, Joint, Model
 
@@ -231,6 +231,84 @@ def test_mass_centre_and_inertia_are_sums_over_particles() -> None:
     near(found_theta, theta)
 
 
+@equation("ETH 3.3", "Newton's law of a particle of a body", Dynamics.forward_dynamics)
+@equation("ETH 3.13", "virtual work of a body's particles", Dynamics.forward_dynamics)
+@equation("ETH 3.14", "virtual work of a body, integrated", inertia.spatial)
+@equation("ETH 3.23", "virtual work by momenta", Dynamics.momentum_matrix, Dynamics.momentum_bias)
+def test_virtual_work_of_a_bodys_particles() -> None:
+    """A body of particles: what accelerates each is the force from outside and those that hold the body together."""
+    rng = np.random.default_rng(7)
+    masses, rho = rng.uniform(0.1, 1.0, 12), rng.normal(size=(12, 3))
+    rho -= masses @ rho / masses.sum()
+    theta = inertia.decompose(inertia.spatial(masses, rho, np.zeros((12, 3, 3))).sum(axis=0))[2]
+    stone = Model("stone", [Body("body", masses.sum(), np.zeros(3), theta)], [Joint("f", "floating", "world", "body")])
+    robot = wbc.load(stone, "numpy")
+    q, v = robot.random(rng), rng.normal(size=6)
+    robot.update(q, v)
+    R = robot.pose("body")[:3, :3]
+    rho, omega = rho @ R.T, R @ v[3:]
+    outside = rng.normal(size=(12, 3))  # on each particle, weight aside
+    F, T = outside.sum(axis=0), np.cross(rho, outside).sum(axis=0)
+    vdot = robot.forward_dynamics(q, v, np.zeros(6), {"body": [*F, *T]})
+    a, psi = vdot[:3], R @ vdot[3:]
+
+    def along(t: float) -> np.ndarray:  # velocities of the particles
+        now = so3.exp(omega * t + 0.5 * psi * t**2)
+        return v[:3] + a * t + np.cross(omega + psi * t, rho @ now.T)
+
+    acceleration = derivative(along)
+    external = outside + masses[:, None] * stone.gravity
+    inner = masses[:, None] * acceleration - external  # (3.3): r̈ dm = dF, of all forces; these hold it together
+    assert np.abs(inner).max() > 0.1
+    near(inner.sum(axis=0), np.zeros(3), 1e-8)
+    near(np.cross(rho, inner).sum(axis=0), np.zeros(3), 1e-8)
+    for delta_r, delta_phi in rng.normal(size=(5, 2, 3)):
+        displaced = delta_r + np.cross(delta_phi, rho)
+        near((displaced * inner).sum(), 0.0, 1e-8)  # (3.13)
+        maps = [np.hstack([np.eye(3), -so3.skew(r)]) for r in rho]
+        whole = sum(m * G.T @ G for m, G in zip(masses, maps, strict=True))
+        near(whole, inertia.spatial(masses.sum(), np.zeros(3), R @ theta @ R.T))  # (3.14)'s integral
+        spin = so3.skew(omega) @ so3.skew(omega)
+        turned = sum(m * G.T @ spin @ r for m, G, r in zip(masses, maps, rho, strict=True))
+        forces = sum(G.T @ f for G, f in zip(maps, external, strict=True))
+        near(np.r_[delta_r, delta_phi] @ (whole @ np.r_[a, psi] + turned - forces), 0.0, 1e-8)  # (3.14)
+        rate = robot.momentum_matrix @ vdot + robot.momentum_bias
+        near(np.r_[delta_r, delta_phi] @ (rate - forces), 0.0, 1e-8)  # (3.23)
+
+
+@ROBOTS
+@equation("ETH 3.39", "momentum rates of a body", momentum_rate)
+@equation("ETH 3.40", "virtual work of all bodies", momentum_rate)
+def test_momenta_of_each_body_change_as_printed(robot: Robot) -> None:
+    dynamics, q, v, rng = moving(robot, seed=4)
+    tau = rng.normal(scale=5.0, size=dynamics.na)
+    vdot = dynamics.forward_dynamics(q, v, tau)
+    names = [body.name for body, _, _ in bodies(dynamics)]
+
+    def momenta(t: float) -> np.ndarray:
+        at, moves = dynamics.integrate(q, v * t + 0.5 * vdot * t**2), v + vdot * t
+        dynamics.update(at, moves)
+        found = []
+        for body, R, _ in bodies(dynamics):
+            V = com_jacobian(dynamics, body.name) @ moves
+            found.append(np.concatenate([body.mass * V[:3], R @ body.inertia @ R.T @ V[3:]]))
+        return np.array(found)
+
+    by_time = derivative(momenta)
+    dynamics.update(q, v)
+    rates = np.array([momentum_rate(dynamics, name, vdot) for name in names])
+    near(rates, by_time, 1e-6)  # (3.39), body by body
+    # (3.40): joints do work on displacements that they allow by their motors, springs and rotors alone
+    model, displaced = dynamics.model, rng.normal(size=dynamics.nv)
+    work = 0.0
+    for name, rate in zip(names, rates, strict=True):
+        weight = np.concatenate([model.bodies[name].mass * model.gravity, np.zeros(3)])
+        work += (com_jacobian(dynamics, name) @ displaced) @ (rate - weight)
+    applied = dynamics.passive_force - model.armature * vdot
+    applied[model.actuated] += tau
+    near(work, displaced @ applied, 1e-8)
+
+
 @equation("ETH example 3.3.1", "cart and pendulum", Dynamics.inverse_dynamics)
 def test_a_cart_with_a_pendulum() -> None:
     """Newton and Euler by hand; the pendulum hangs at θ = 0 and swings towards positive x."""
@@ -302,7 +380,6 @@ def test_points_of_moving_bodies(robot: Robot, backend: str) -> None:
 
 
 @ROBOTS
-@equation("ETH 3.39", "momentum rates of a body", Dynamics.jacobian_derivative)
 @equation("ETH 3.41", "bodies projected to coordinates", Dynamics.inverse_dynamics)
 @equation("ETH 3.42", "bodies projected, by accelerations", Dynamics.inverse_dynamics)
 @equation("ETH 3.43", "mass matrix, projected", projected_newton_euler, Dynamics.mass_matrix)

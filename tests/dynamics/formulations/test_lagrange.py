@@ -13,7 +13,7 @@ from tests.robots import PACKAGED, Robot
 from wbc.dynamics import Dynamics
 from wbc.dynamics.formulations.coordinates import ROTATIONS, Coordinates
 from wbc.dynamics.formulations.projected import com_jacobian, com_jacobian_derivative, projected_newton_euler
-from wbc.dynamics.formulations.representation import VelocityChange
+from wbc.dynamics.formulations.representation import VelocityChange, base_representation
 from wbc.geometry import convert, inertia, so3
 from wbc.model import Body, Joint, Model
 
@@ -72,6 +72,7 @@ def with_points(robot: Dynamics) -> tuple[tuple[str, ...], np.ndarray]:
 @equation("Liu-Jain 7", "velocity's slope with the rates", Dynamics.points)
 @equation("Liu-Jain 8", "velocity's slope with the coordinates", Dynamics.jacobian_derivative)
 @equation("Liu-Jain 10", "kinetic energy of points", Dynamics.kinetic_energy)
+@equation("Liu-Jain 12", "a coordinate's virtual work, by energy", Dynamics.inverse_dynamics)
 @equation("Liu-Jain 13", "Lagrange's equation", Dynamics.inverse_dynamics)
 @equation("Liu-Jain 14", "equations of motion", Dynamics.inverse_dynamics)
 @equation("Liu-Jain 15", "Jacobian of a point", Dynamics.points)
@@ -130,6 +131,10 @@ def test_a_robot_made_of_points() -> None:
     along = slope(lambda t: slope(lambda rates: energy(q + t[0] * v, rates), v + t[0] * vdot), np.zeros(1), np.ones(1))
     lagrange = along - slope(lambda at: energy(at, v), q)  # (13)
     near(lagrange, inertial, 1e-5)  # (9), (11)
+    robot.update(q, v)
+    driven = robot.inverse_dynamics(q, v, vdot) - g  # all forces that are not inertial, by coordinate
+    for displaced in rng.normal(size=(3, 7)):
+        near(lagrange * displaced, driven * displaced, 1e-5)  # (12)
 
     def mass_matrix(at):
         robot.update(at)
@@ -205,6 +210,8 @@ def test_newton_and_euler() -> None:
 @equation("Liu-Jain 32", "kinetic energy in coordinates", VelocityChange.equations)
 @equation("Liu-Jain 37", "energy's slope: turning inertia", projected_newton_euler)
 @equation("Liu-Jain 38", "energy's slope: its coordinates", projected_newton_euler)
+@equation("Liu-Jain 39", "energy's slope: moving axes", projected_newton_euler)
+@equation("Liu-Jain 46", "Newton–Euler with the body's Jacobian", com_jacobian, com_jacobian_derivative)
 @equation("Liu-Jain 42", "axes don't commute", com_jacobian, VelocityChange.jacobian)
 @equation("Liu-Jain 43", "energy's slope: turning axes", projected_newton_euler)
 @equation("Liu-Jain 45", "Lagrange's equations of a body", VelocityChange.equations)
@@ -272,6 +279,11 @@ def test_a_body_in_coordinates(rotation: str) -> None:
     near(by_x, slope(lambda at: energy(at, rates), x), 1e-6)  # (35)
     near(four - by_x, J.T @ W @ (J @ second + J_rate @ rates) + gyroscopic, 1e-6)  # (36), (44), (47)
 
+    for j in range(6):  # (39): J̇ of one axis, and the slope of all by one coordinate
+        axis_rate, by_one = J_rate[:, j], by_J[:, :, j] @ rates
+        fifth = axis_rate @ W @ V - by_one @ W @ V
+        near(fifth, -gyroscopic[j], 1e-6)  # its linear part is nothing, by (40)
+
     # (45): with J̇ as the robot has it, and with differences of the energy
     J_dot = com_jacobian_derivative(robot, "b") @ change.matrix + com_jacobian(robot, "b") @ change.derivative
     near(J_dot, np.einsum("ijk,k->ij", by_J, rates))
@@ -279,6 +291,10 @@ def test_a_body_in_coordinates(rotation: str) -> None:
     turned[3:, 3:] = so3.skew(spin)
     near(C, J.T @ weighted(x) @ J_dot + J.T @ turned @ weighted(x) @ J, 1e-6)
     near(M @ second + C @ rates + g, lagrange(probe, coordinates, x, rates, second), 1e-5)
+    # (46): the wrench on the body, from its own Jacobian; what drives it is the generalized force along that
+    on_body = W @ (J @ second + J_dot @ rates) + turned @ W @ J @ rates
+    near(on_body[3:], central(x) @ (J @ second + J_dot @ rates)[3:] + np.cross(spin, central(x) @ spin), 1e-10)
+    near(J.T @ on_body, M @ second + C @ rates, 1e-6)
     wrench = rng.normal(size=6)
     near(change.force(robot.generalized_force("b", wrench)), J[:3].T @ wrench[:3] + J[3:].T @ wrench[3:], 1e-12)
 
@@ -300,6 +316,21 @@ def lagrange(robot: Dynamics, coordinates: Coordinates, x, rates, second) -> np.
     ahead, behind = (momentum(x + t * rates, rates + t * second) for t in (STEP, -STEP))
     kinetic, potential = slope(lambda at: energies(at, rates), x)
     return (ahead - behind) / (2 * STEP) - kinetic + potential
+
+
+@equation("TS 84", "Euler–Lagrange, which a twist does not obey", VelocityChange.equations)
+def test_lagrange_does_not_hold_in_velocities_that_are_no_rates() -> None:
+    """d/dt ∂L/∂w − ∂L/∂q = 0 in place of Hamel's equations misses the gyroscopic torque."""
+    robot, rng = one_body(), np.random.default_rng(8)
+    robot.update(robot.random(rng), rng.normal(scale=3.0, size=6))
+    M, C, _ = base_representation(robot, "left").equations(robot)
+    w = base_representation(robot, "left").velocity(robot.v)
+    naive = np.zeros(6)  # of a constant M: ∂T/∂w = M w, ∂T/∂q = 0, so M ẇ alone
+    assert np.abs(C @ w - naive).max() > 1.0
+    spin, linear = w[3:], w[:3]
+    missing = np.r_[MASS * np.cross(spin, linear), np.cross(spin, INERTIA @ spin)]
+    near(C @ w, missing, 1e-12)  # that is what it misses
+    near(M, np.block([[MASS * np.eye(3), np.zeros((3, 3))], [np.zeros((3, 3)), INERTIA]]), 1e-12)
 
 
 @equation("Liu-Jain 59", "Lagrange's equations of a robot", VelocityChange.equations)

@@ -220,8 +220,21 @@ def some_chain(seed: int) -> Dynamics:
     return wbc.load(Model("some chain", bodies, joints), "numpy")
 
 
+def transform_and_rate(robot: Dynamics, q: np.ndarray, v: np.ndarray, body: str, h: float = 1e-6):
+    """W and Ẇ of a body's frame in the world."""
+    if body == "world":
+        return np.eye(4), np.zeros((4, 4))
+
+    def at(t: float) -> np.ndarray:
+        robot.update(robot.integrate(q, v * t))
+        return robot.pose(body).copy()
+
+    return at(0.0), (at(h) - at(-h)) / (2 * h)
+
+
 @equation("Liu-Jain 72", "Newton's equation of a link", recursive_newton_euler)
 @equation("Liu-Jain 73", "Euler's equation of a link", recursive_newton_euler)
+@equation("Liu-Jain 74", "linear velocity by transforms' rates", Dynamics.pose)
 @equation("Liu-Jain 75", "linear velocity, link to link", Dynamics.twist)
 @equation("Liu-Jain 76", "linear velocity in local axes", recursive_newton_euler)
 @equation("Liu-Jain 77", "angular velocity, link to link", Dynamics.twist)
@@ -287,6 +300,13 @@ def test_recursive_inverse_dynamics(seed: int) -> None:
         v_carrier = com_jacobian(robot, joint.parent)[:3] @ v if p >= 0 else none
         arm = R_p @ (R[k] @ c + d[k] - c_p)
         near(v_world, v_carrier + cross(carrier, arm) + R_p @ (cross(turn, R[k] @ c) + slide))  # (75), (82)
+        W, W_p = (transform_and_rate(robot, q, v, name) for name in (joint.child, joint.parent))
+        inside = pose.inverse(W_p[0]) @ W[0]
+        inside_rate = pose.inverse(W_p[0]) @ (W[1] - W_p[1] @ inside)
+        lifted = inside @ np.r_[c, 1.0] - np.r_[c_p, 1.0]  # (74), in homogeneous coordinates
+        by_rates = np.r_[v_carrier, 0.0] + W_p[1] @ lifted + W_p[0] @ inside_rate @ np.r_[c, 1.0]
+        near(by_rates, np.r_[v_world, 0.0], 1e-6)
+        robot.update(q, v)
     forces, torques = np.zeros((2, count, 3))
     tau = np.zeros(robot.nv)
     for k in reversed(range(count)):

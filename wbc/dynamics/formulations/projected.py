@@ -9,9 +9,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from wbc.arrays import Array
+from wbc.arrays import Array, ArrayLike
 from wbc.dynamics.base import Dynamics
 from wbc.geometry import so3
+from wbc.model.parts import constant
 
 
 class EquationsOfMotion(NamedTuple):
@@ -49,6 +50,23 @@ def com_jacobian_derivative(robot: Dynamics, body: str) -> Array:
     r_dot = so3.skew(robot.twist(body)[3:]) @ r  # r turns with the body
     J_dot[:3] -= so3.skew(r) @ J_dot[3:] + so3.skew(r_dot) @ J[3:]
     return J_dot
+
+
+def momentum_rate(robot: Dynamics, body: str, vdot: ArrayLike) -> Array:
+    """(ṗ_S, Ṅ_S) of a body: m a_S, and Θ_S Ψ + Ω × Θ_S Ω about its centre of mass S (ETH 3.39).
+
+    Args:
+        robot: in a state.
+        body: its name.
+        vdot: accelerations of the robot, shape (nv,).
+
+    Returns:
+        Shape (6,): N, then N m, world axes.
+    """
+    part, R = robot.model.bodies[body], robot.pose(body)[:3, :3]
+    theta, omega = R @ part.inertia @ R.T, robot.twist(body)[3:]
+    a = com_jacobian(robot, body) @ constant(vdot, (robot.nv,), "vdot") + com_jacobian_derivative(robot, body) @ robot.v
+    return np.concatenate([part.mass * a[:3], theta @ a[3:] + np.cross(omega, theta @ omega)])
 
 
 def _arm(robot: Dynamics, body: str) -> Array:
