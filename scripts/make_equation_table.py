@@ -42,6 +42,7 @@ INTRODUCTION = """# Every equation, and what runs it
 
 Of each numbered equation of the five documents that `wbc` is made from: the function that computes it, and the test
 that shows it. Made by `python scripts/make_equation_table.py` from the markers in the tests; they check that it is so.
+What the documents print wrongly stands in the [errata](errata.md).
 """
 
 
