@@ -39,7 +39,8 @@ def test_a_light_joint_with_friction_comes_to_rest_and_does_not_flutter() -> Non
         plant.reset([0.0, 0.05], [0.0, 0.5])
         log = wbc.run(one, plant, 0.5)
         assert log.ended == "finished"
-        assert np.abs(log.v[100:]).max() < 0.02
+        assert np.abs(log.v[100:]).max() < 0.1 and np.abs(log.q[-1]).max() < 0.03, "it goes to where it is to be"
+        assert np.abs(np.diff(log.v[100:], axis=0)).max() < 1e-3
     unbounded = controller(robot)
     unbounded.robot.friction_speed = 0.01
     plant.reset([0.0, 0.05], [0.0, 0.5])

@@ -77,6 +77,8 @@ def test_the_model_that_is_handed_over_stays_as_it_is() -> None:
         ('<position joint="j" kp="10" ctrlrange="1 4"/>', "", 15, -20, -15),
         ('<velocity joint="j" kv="4" ctrlrange="-2 2"/>', "", 8, -9, -8),
         ('<position joint="j" kp="10" ctrlrange="-9 9" forcerange="-3 3" gear="2"/>', "", 6, 8, 6),
+        ('<position joint="j" kp="1" ctrlrange="-1 1" forcerange="-7 7"/>', "", 7, 30, 7),
+        ('<position joint="j" kp="1" ctrlrange="0 2" gear="2"/>', 'actuatorfrcrange="-7 7"', 7, 30, 7),
         ('<motor joint="j" gear="3" ctrlrange="-1 1"/>', "", 3, -7, -3),
         ('<motor joint="j" gear="3"/>', 'actuatorfrcrange="-2 2"', 2, 7, 2),
         ('<motor joint="j" gear="3" ctrlrange="-1 1"/><motor joint="j" ctrlrange="-1 1"/>', "", 4, 7, 4),

@@ -62,7 +62,7 @@ class Controller(Independent, Periodic):
         deadline: s that a tick may take; the solver stops in time and returns its best point so far, and a tick that is
             late all the same says so. None: no bound but the one that `wbc.run` gives, the period.
         friction: whether the Coulomb friction of the joints is compensated, as far as their inertia and the period
-            allow (see `Periodic`).
+            allow (see `Periodic`); of joints at rest, the friction that resists where they are to go.
         guard: whether torques are kept within what the actuators give, whatever stack and solver say: a tick that asks
             for more is solved again, with these limits above all. False takes the solver at its word, for comparing
             solvers on stacks without limits; the certificate says what is beyond.
@@ -118,7 +118,7 @@ class Controller(Independent, Periodic):
         self.solver = usable_solver(solver)
         check_actuators(self.robot)
         check_tasks(self.robot, stack)
-        self._ticker, self._turn = Ticker(self.robot, stack), Turn()
+        self._ticker, self._turn = Ticker(self.robot, stack, rubs=friction), Turn()
         self._laid: dict[Layout, tuple[Program, Solving, Guard]] = {}
         if not isinstance(guard, bool):
             raise WbcError(f"guard = {show(guard)} must be True or False")

@@ -46,12 +46,16 @@ class Periodic:
             self.robot.friction_speed = np.inf
             return
         if self._shares is None:
-            self._shares = rubbing * _mobility(self.robot)
+            self._shares = rubbing * mobility(self.robot)
         self.robot.friction_speed = np.maximum(FRICTION_SPEED, self._period * self._shares / SHARE)
 
 
-def _mobility(robot: Dynamics) -> Array:
-    """The diagonal of M⁻¹ in the nominal configuration, shape (nv,)."""
+def mobility(robot: Dynamics) -> Array:
+    """The diagonal of M⁻¹ in the nominal configuration, shape (nv,).
+
+    Args:
+        robot: of a controller.
+    """
     twin = robot.copy()
     twin.update(robot.model.nominal)
     return np.diagonal(np.linalg.pinv(twin.mass_matrix, hermitian=True))

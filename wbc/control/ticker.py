@@ -12,6 +12,7 @@ from wbc.arrays import Array
 from wbc.control.checks import finite_time
 from wbc.control.equation_of_motion import EquationOfMotion
 from wbc.control.ramps import ROUNDING
+from wbc.control.rubbing import Rubbing
 from wbc.control.stack import Stack
 from wbc.control.watch import Past, Watch
 from wbc.dynamics.base import Dynamics
@@ -39,6 +40,11 @@ class Ended(Protocol):
         ...
 
     @property
+    def acceleration(self) -> Array:
+        """v̇, shape (nv,)."""
+        ...
+
+    @property
     def normal_forces(self) -> dict[str, float]:
         """By contact, N."""
         ...
@@ -55,16 +61,19 @@ class Ticker:
         robot: the controller's own.
         stack: its tasks and contacts.
         kinematic: whether x is v.
+        rubs: whether friction is compensated where joints are to go.
 
     Attributes:
         time: of the last tick, s.
     """
 
-    def __init__(self, robot: Dynamics, stack: Stack, kinematic: bool = False) -> None:
+    def __init__(self, robot: Dynamics, stack: Stack, kinematic: bool = False, rubs: bool = False) -> None:
         self._robot, self._stack, self._kinematic = robot, stack, kinematic
         self._physics = next((task for task in stack if isinstance(task, EquationOfMotion)), None)
         self._layouts: dict[tuple[str, ...], Layout] = {}
         self._layout: Layout | None = None
+        rubbing = Rubbing(robot) if rubs else None
+        self._rubbing = None if rubbing is None or rubbing.idle else rubbing
         self.forget()
 
     def forget(self) -> None:
@@ -75,6 +84,8 @@ class Ticker:
         self._last: Ended | None = None
         self._torque: Array | None = None
         self._watch = Watch()
+        if self._rubbing is not None:
+            self._rubbing.forget()
 
     def expect_new_clock(self) -> None:
         """The next tick may be told by another clock, as at the start of a run; nothing else is forgotten."""
@@ -102,6 +113,8 @@ class Ticker:
         if self._new_clock:
             self._set_clock(time, period)
         self._look(time)
+        if self._rubbing is not None and self._last is not None and time > self.time:
+            self._rubbing.advance(self._last.acceleration, time - self.time)
         v = self._robot.v
         if v.dot(v) > FASTEST**2 and not self._warned_of_speed:
             self._warn_of_speed(v)
@@ -117,6 +130,9 @@ class Ticker:
     def _at(self, time: float, period: float) -> Tick:
         physics, support, robot = self._physics, self._stack.support, self._robot
         external = physics.external_force(robot, time) if physics is not None and physics.external else None
+        if self._rubbing is not None:
+            rubbing = self._rubbing.force(robot)
+            external = rubbing if external is None else external + rubbing
         self.time = time
         return Tick.of(self.layout, time, period, self._torque, support.ceilings, support.anchors, external)
 

@@ -54,7 +54,11 @@ def read_mjcf(path: str | Path, locked: Iterable[str] = (), passive: Iterable[st
     if not (held or undriven or floorless):
         return m
     if floorless:
-        spec.worldbody.add_geom(type=mujoco.mjtGeom.mjGEOM_PLANE, size=[20.0, 20.0, 0.1], name="floor")
+        taken = {m.geom(number).name for number in range(m.ngeom)}
+        name = next(
+            name for name in ("floor", *(f"floor_{count}" for count in range(m.ngeom + 1))) if name not in taken
+        )
+        spec.worldbody.add_geom(type=mujoco.mjtGeom.mjGEOM_PLANE, size=[20.0, 20.0, 0.1], name=name)
     _drop_actuators(spec, held | undriven)
     if held:
         _lock(spec, m, held, _posture(m, nominal))
@@ -85,7 +89,9 @@ def _falls(m: Any) -> bool:  # noqa: ANN401
 def _holds(m: Any) -> bool:  # noqa: ANN401
     """Whether there is something fixed that can be touched."""
     fixed = m.body_weldid[m.geom_bodyid] == 0
-    return bool((fixed & ((m.geom_contype != 0) | (m.geom_conaffinity != 0))).any())
+    touches = (m.geom_contype != 0) | (m.geom_conaffinity != 0)
+    touches[m.pair_geom1[:]] = touches[m.pair_geom2[:]] = True  # pairs that are named touch whatever their types say
+    return bool((fixed & touches).any())
 
 
 def _posture(m: Any, nominal: object) -> Array:  # noqa: ANN401

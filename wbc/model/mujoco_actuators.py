@@ -62,7 +62,7 @@ class Drive:
         gain: force by control.
         bias: constant, by length and by speed, shape (3,).
         controls: least and greatest control, shape (2,).
-        forces: least and greatest force, shape (2,).
+        forces: least and greatest force that the file names, of the actuator or by its joint, shape (2,).
         late: whether its force lags behind its control.
     """
 
@@ -81,8 +81,11 @@ class Drive:
         """The least and the greatest force that can be asked of it, in whatever state: a motor as strong as it is.
 
         Of a servo it is what it gives at rest, of a position servo in the middle of what it can be told: kp times half
-        the range of its control.
+        the range of its control. Where the file says how strong it is, that counts: a range of control tells where a
+        position servo may go, and gains of a servo are software.
         """
+        if self.bias[1] and np.isfinite(self.forces).all():
+            return float(self.forces[0]), float(self.forces[1])
         low, high = sorted(float(self.gain * control) for control in self.controls)
         if self.bias[1] and math.isfinite(high - low):
             low, high = (low - high) / 2, (high - low) / 2
@@ -135,6 +138,8 @@ def drives(
         controls = np.array(m.actuator_ctrlrange[control]) if clamped else np.array([-math.inf, math.inf])
         limited = m.actuator_forcelimited[number]
         forces = np.array(m.actuator_forcerange[number]) if limited else np.array([-math.inf, math.inf])
+        if on_joint and bias[1] and not limited and m.jnt_actfrclimited[joint] and m.jnt_type[joint] in (HINGE, SLIDE):
+            forces = np.sort(np.array(m.jnt_actfrcrange[joint]) / gear[0])
         gain = float(m.actuator_gainprm[number, 0])
         found.append(Drive(number, name, joint, control, gear[:3], gain, bias, controls, forces, late))
     if found and disabled(m, "ACTUATION"):
