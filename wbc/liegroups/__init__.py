@@ -10,9 +10,9 @@ leaves: H v is the left twist, From's V_0b^B, linear part first both here and th
 velocity in the world instead: `Group.velocity_map` leads to it.
 """
 
-from wbc.liegroups import boltzmann_hamel
+from wbc.liegroups import boltzmann_hamel, extended_pose
 from wbc.liegroups.group import GROUPS, Group
 from wbc.liegroups.motion import METHODS, Motion, simulate, step
 from wbc.liegroups.rigid_body import RigidBody
 
-__all__ = ["GROUPS", "METHODS", "Group", "Motion", "RigidBody", "boltzmann_hamel", "simulate", "step"]
+__all__ = ["GROUPS", "METHODS", "Group", "Motion", "RigidBody", "boltzmann_hamel", "extended_pose", "simulate", "step"]

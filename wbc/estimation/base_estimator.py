@@ -1,0 +1,242 @@
+"""Where the base of a legged robot is, out of what its own sensors say."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Literal, TypeAlias, get_args
+
+import numpy as np
+
+from wbc.arrays import Array, ArrayLike
+from wbc.dynamics.base import Dynamics
+from wbc.errors import WbcError, number, show, unknown_name
+from wbc.estimation.contacts import ContactDetector
+from wbc.estimation.invariant_filter import FilterNoise, InvariantFilter, P, R, V
+from wbc.estimation.momentum_observer import MomentumObserver
+from wbc.geometry import quaternion, so3
+from wbc.model.parts import constant, is_transform
+from wbc.model.tree import Tree
+from wbc.realtime.state import State
+
+Feeling: TypeAlias = Literal["auto", "sensors", "torques"]
+"""How contacts are found: by the state's contact sensors, by its measured torques, or by sensors where it has some."""
+
+LOST = (2.0, 10.0)
+"""What the base may do while readings of the inertial sensor are lost: rad/s and m/s²."""
+
+LONGEST = 0.1
+"""Between two states, s; after longer the estimate begins anew."""
+
+
+class BaseEstimator:
+    """Tells q and v of a robot with a floating base: an `Estimator` for `wbc.realtime.run`.
+
+    An invariant Kalman filter goes on by the inertial sensor, and is held by the feet that stand. Feet that are balls
+    roll: their centres move by radius × turning. It begins where the robot stands: at rest, at the world's origin with
+    heading 0, its feet on the ground z = 0.
+
+    Args:
+        robot: of `wbc.load`; the estimator works on copies.
+        feet: frames that stand; None: the model's feet.
+        noise: of the sensors; None: usual ones.
+        imu: pose of the inertial sensor in the base, shape (4, 4); None: it is at the base's origin.
+        contacts: "sensors", "torques", or "auto", which is sensors where the first state has some.
+        threshold: a foot with more than this share of the weight stands; with half as much it still does.
+        settle: s for which it has to carry that.
+        radius: of the feet, m; None: of the balls that the model has for them; 0: they are points.
+
+    Attributes:
+        filter: pose, velocity, biases and covariance of the inertial sensor.
+        observer: of what pushes the robot; None where contacts are found by sensors.
+        feet: frames.
+        standing: which of them stand, shape (feet,).
+        slips: how often a foot slipped.
+    """
+
+    def __init__(
+        self,
+        robot: Dynamics,
+        feet: Sequence[str] | None = None,
+        noise: FilterNoise | None = None,
+        *,
+        imu: ArrayLike | None = None,
+        contacts: Feeling = "auto",
+        threshold: float = 0.08,
+        settle: float = 0.01,
+        radius: float | None = None,
+    ) -> None:
+        if not isinstance(robot, Dynamics):
+            raise WbcError(f"an estimator needs a robot of wbc.load, not {show(robot)}")
+        if not robot.model.floating:
+            raise WbcError(f"{robot.model.name!r} has a fixed base: there is nothing to estimate")
+        if noise is not None and not isinstance(noise, FilterNoise):
+            raise WbcError(f"noise = {show(noise)} must be a wbc.estimation.FilterNoise, or None")
+        if contacts not in get_args(Feeling):
+            raise unknown_name("way to find contacts", contacts, get_args(Feeling))
+        self.feet = tuple(robot.model.feet if feet is None else feet)
+        if not self.feet:
+            raise WbcError(f"{robot.model.name!r} has no feet: name frames that stand, feet=[...]")
+        for foot in self.feet:
+            if foot not in robot.frames:
+                raise unknown_name("frame", foot, robot.frames)
+        self._robot, self._feeling, self._observed = robot.copy(), contacts, robot
+        T = np.eye(4) if imu is None else constant(imu, (4, 4), "imu")
+        if not is_transform(T):
+            raise WbcError(f"imu = {show(imu)} is no homogeneous transform [[R, p], [0, 1]] with a rotation R")
+        self._turn, self._arm = T[:3, :3], T[:3, 3]
+        self._noise = noise or FilterNoise()
+        self._weight = 9.81 * robot.mass
+        share = number(threshold, "threshold, a share of the weight,", high=1.0)
+        self._detector_for = share * self._weight, 0.5 * share * self._weight, settle
+        self._radii = np.array([_ball(robot, foot) if radius is None else radius for foot in self.feet])
+        self._neutral = robot.neutral()
+        self._rest = np.zeros(robot.nv)
+        self.reset()
+
+    def reset(self) -> None:
+        """Forgets the past: the next state is the first."""
+        count = len(self.feet)
+        self.filter = InvariantFilter(count, self._noise, self._robot.model.gravity)
+        self._detector = ContactDetector(count, *self._detector_for)
+        self.observer: MomentumObserver | None = None
+        self.standing = self._detector.standing
+        self.slips = 0
+        self._last: State | None = None
+        self._shortest = math.inf
+        self._answer = np.zeros(0), np.zeros(0)
+
+    def estimate(self, state: State) -> tuple[Array, Array]:
+        """Takes the next state; where the robot is. The same state again changes nothing.
+
+        Args:
+            state: with an inertial sensor.
+
+        Returns:
+            q, shape (nq,), and v, shape (nv,).
+        """
+        if state.imu is None:
+            raise WbcError("the state has no inertial sensor: where the base is can't be told")
+        last = self._last
+        if last is not None and state.time == last.time:
+            return self._answer
+        places, J, rolling = self._feet(state)
+        if last is None or not 0.0 < state.time - last.time <= LONGEST:
+            self._begin(state, places)
+        else:
+            self._go_on(state, state.time - last.time, places, J, rolling)
+        self._last = state
+        self._answer = self._base(state)
+        if self.observer is not None and last is not None:
+            self.observer.update(*self._answer, np.nan_to_num(last.torque), state.time - last.time)
+        return self._answer
+
+    def _feet(self, state: State) -> tuple[Array, Array, Array]:
+        """Places of the feet in the axes of the sensor, their Jacobians, and how they turn in the base, rad/s."""
+        q, v = self._neutral, self._rest
+        q[7:], v[6:] = state.position, state.velocity
+        robot = self._robot
+        robot.update(q, v)
+        poses, jacobian, _, velocity = robot.frames_motion(self.feet)
+        places = (poses[:, :3, 3] - self._arm) @ self._turn
+        J = self._turn.T @ jacobian.reshape(len(self.feet), 6, -1)[:, :3, 6:]
+        return places, J, velocity.reshape(-1, 6)[:, 3:] @ self._turn
+
+    def _noise_of(self, J: Array) -> Array:
+        """Covariance of the feet's places, m², shape (feet, 3, 3)."""
+        n = self._noise
+        return np.asarray(n.encoder**2 * J @ J.transpose(0, 2, 1) + n.kinematics**2 * np.eye(3))
+
+    def _begin(self, state: State, places: Array) -> None:
+        """Stands at rest: gravity tells the tilt, the feet how high it is."""
+        assert state.imu is not None
+        self.reset()
+        felt, up = state.imu.force, -self._robot.model.gravity
+        cosine = float(felt @ up) / max(float(np.linalg.norm(felt) * np.linalg.norm(up)), 1e-9)
+        if np.linalg.norm(felt) < 0.5 * np.linalg.norm(up):
+            raise WbcError(
+                f"the inertial sensor reads {show(felt.tolist())} m/s² at the start: the robot is not at rest"
+            )
+        axis = np.cross(felt, up)
+        length = float(np.linalg.norm(axis))
+        tilt = math.atan2(length, cosine * np.linalg.norm(felt) * np.linalg.norm(up))
+        turn = so3.exp(axis / length * tilt) if length > 1e-9 else np.eye(3)
+        base = turn @ self._turn.T
+        heading = math.atan2(base[1, 0], base[0, 0])
+        turn = so3.exp([0.0, 0.0, -heading]) @ turn
+        low = float((places @ turn.T)[:, 2].min() - self._radii.max())
+        position = turn @ self._turn.T @ self._arm
+        position[2] = -low
+        self.filter.start(turn, np.zeros(3), position)
+        if self._feeling == "torques" or (self._feeling == "auto" and not state.contacts):
+            self.observer = MomentumObserver(self._observed)
+        self._detector.assume(np.ones(len(self.feet), dtype=bool))
+
+    def _go_on(self, state: State, dt: float, places: Array, J: Array, rolling: Array) -> None:
+        """The filter's step."""
+        assert state.imu is not None
+        found = self.filter
+        self._shortest = min(self._shortest, dt)
+        # the centre of a ball on the ground moves by ω × r, r from where it touches to the centre
+        spin = (rolling + state.imu.rate - found.gyro_bias) @ found.rotation.T
+        shift = np.cross(spin, [0.0, 0.0, 1.0]) * self._radii[:, None] * dt
+        found.predict(state.imu.rate, state.imu.force, dt, shift)
+        if dt > 1.5 * self._shortest:
+            found.blur(*(bound * (dt - self._shortest) for bound in LOST))
+        self.standing = self._detector.update(self._normal_forces(state), dt)
+        noise = self._noise_of(J)
+        for foot in np.flatnonzero(found.standing & ~self.standing):
+            found.lift(int(foot))
+        self.slips += len(found.correct(places, noise))
+        for foot in np.flatnonzero(self.standing & ~found.standing):
+            found.stand(int(foot), places[foot], noise[foot])
+
+    def _normal_forces(self, state: State) -> Array:
+        """What the feet carry, N, shape (feet,)."""
+        if self.observer is None:
+            missing = [foot for foot in self.feet if foot not in state.contacts]
+            if missing:
+                there = ", ".join(state.contacts) or "none"
+                raise WbcError(
+                    f"the state has no contact sensor {missing[0]!r} (there are: {there}); contacts='torques' does "
+                    "without them"
+                )
+            return np.array([state.contacts[foot] for foot in self.feet])
+        if not self.observer.robot.updates:
+            return np.full(len(self.feet), self._weight)
+        return self.observer.contact_forces(self.feet, self._radii)[:, 2]
+
+    def _base(self, state: State) -> tuple[Array, Array]:
+        """Q and v of the robot."""
+        assert state.imu is not None
+        found = self.filter
+        turn = found.rotation @ self._turn.T
+        rate = self._turn @ (state.imu.rate - found.gyro_bias)
+        arm = turn @ self._arm
+        position = found.position - arm
+        velocity = found.velocity - turn @ np.cross(rate, self._arm)
+        q = np.concatenate([position, quaternion.from_matrix(turn), state.position])
+        return q, np.concatenate([velocity, rate, state.velocity])
+
+    @property
+    def deviations(self) -> tuple[Array, Array, Array]:
+        """Standard deviations of rotation, rad, velocity, m/s, and position, m, about world axes, shape (3,) each."""
+        variance = np.diagonal(self.filter.covariance)
+        rotation, velocity, position = (np.sqrt(np.maximum(variance[rows], 0.0)) for rows in (R, V, P))
+        return rotation, velocity, position
+
+
+def _ball(robot: Dynamics, frame: str) -> float:
+    """The radius of the ball that touches the ground at a frame, m; 0 where there is none."""
+    if frame not in robot.model.frame_names:
+        return 0.0
+    tree = Tree(robot.model)
+    node, pose = tree.place(frame)
+    radii = [0.0]
+    for shape in robot.model.shapes:
+        carrier, place = tree.places[shape.body]
+        if not shape.collides or shape.kind != "sphere" or carrier != node:
+            continue
+        if np.allclose(place @ shape.pose[:, 3], pose[:, 3], atol=1e-6):
+            radii.append(float(shape.size[0]))
+    return max(radii)
