@@ -3,7 +3,8 @@
 Equations: `EquationOfMotion`, `ContactMotion`, `EndEffectorAcceleration`, `CartesianImpedance`, `CenterOfMass`,
 `CentroidalMomentum`, `JointAcceleration`, `JointImpedance`, `ContactForce`; `BaseVelocity` and `WheelSpin` for what
 drives; and what is wanted least: `TorqueMinimization`, `ForceMinimization`, `AccelerationMinimization`. Inequalities:
-`TorqueLimits`, `FrictionCones`, `JointLimits`, and any equation with a tolerance. `Rows` takes rows of one's own.
+`TorqueLimits`, `FrictionCones`, `JointLimits`, `CollisionAvoidance`, `Barrier`, and any equation with a tolerance.
+`Rows` takes rows of one's own.
 
 For velocities, without forces (`wbc.kinematics.DifferentialKinematics`): `EndEffectorVelocity`, `CenterOfMassVelocity`,
 `JointVelocity`, `ContactVelocity`, `VelocityMinimization`, and the inequalities `VelocityLimits`.
@@ -27,7 +28,9 @@ from wbc.lazy import lazy
 
 if TYPE_CHECKING:
     from tasks import stacks as stacks
+    from tasks.barrier import Barrier
     from tasks.base_velocity import BaseVelocity
+    from tasks.collision import CollisionAvoidance
     from tasks.gait import Trot
     from tasks.kinematics import (
         CenterOfMassVelocity,
@@ -41,11 +44,13 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AccelerationMinimization",
+    "Barrier",
     "BaseVelocity",
     "CartesianImpedance",
     "CenterOfMass",
     "CenterOfMassVelocity",
     "CentroidalMomentum",
+    "CollisionAvoidance",
     "ContactForce",
     "ContactMotion",
     "ContactVelocity",
@@ -68,6 +73,8 @@ __all__ = [
 ]
 
 _LATER = {
+    "Barrier": "tasks.barrier",
+    "CollisionAvoidance": "tasks.collision",
     "BaseVelocity": "tasks.base_velocity",
     "Trot": "tasks.gait",
     "CenterOfMassVelocity": "tasks.kinematics",

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from wbc.arrays import Array
 from wbc.contacts import Contact
 from wbc.dynamics import Dynamics
 from wbc.errors import WbcError, number
 from wbc.model.names import actuator_names
 from wbc.tasking.rows import Rows
+from wbc.tasking.stopping import Stopping
 from wbc.tasking.task import Task
 from wbc.tasking.tick import Tick
 
@@ -151,7 +151,8 @@ class JointLimits(LimitedJoints):
         self.braking = number(braking, f"{self.name}: braking", above=True)
         self.greatest = number(greatest, f"{self.name}: greatest", low=self.braking)
         self.approach = number(approach, f"{self.name}: approach", low=0.0)
-        self._omega = 2 * np.pi * number(return_hz, f"{self.name}: return_hz", high=1e3, above=True)
+        omega = 2 * np.pi * number(return_hz, f"{self.name}: return_hz", high=1e3, above=True)
+        self._stopping = Stopping(self.braking, self.greatest, self.approach, omega, INSIDE)
 
     def rows(self, robot: Dynamics, tick: Tick) -> Rows:
         """See `Task`; a row a joint."""
@@ -160,7 +161,7 @@ class JointLimits(LimitedJoints):
         way, toward = self._limit.copy(), np.stack([v, -v])
         way[0] -= q
         way[1] += q
-        upper, lower = self._bound(way, toward, tick.period)
+        upper, lower = self._stopping.most(way, toward, self._speed, tick.period)
         np.negative(lower, out=lower)
         clash = lower > upper
         if clash.any():  # a joint beyond one limit is led back whatever the other one says
@@ -168,50 +169,3 @@ class JointLimits(LimitedJoints):
             lower = np.where(clash & beyond, upper, lower)
             upper = np.where(clash & ~beyond, lower, upper)
         return Rows(lower, upper, acceleration=self._v)
-
-    def _bound(self, way: Array, v: Array, period: float) -> Array:
-        """The greatest acceleration with which a joint can still stop in time.
-
-        Args:
-            way: to the limit; negative beyond it. Any shape.
-            v: speed towards it.
-            period: of the control, s.
-        """
-        T, d = period, np.maximum(way, 0.0)
-        # what it takes to stop in time, where that is more than the braking acceleration
-        a = np.maximum(self.braking, np.maximum(v, 0.0) ** 2 / (2 * np.maximum(d, 1e-9)))
-        # (v + x)² ≤ 2 a (d − v T − x T / 2) in x = acceleration · T: the greater root, if it still moves to the limit,
-        half = v + a * (T / 2)
-        left = d - v * T
-        x = np.sqrt(np.maximum(half * half - v * v + 2 * a * left, 0.0)) - half
-        turns = v + x < 0
-        if turns.any():  # else the joint stops or turns within the period, and must not be beyond the limit at its end
-            x = np.where(turns, np.minimum(-v, 2 / T * left), x)
-        bound = x / T
-        bound = np.minimum(bound, self._approaching(bound, d, v, T))
-        beyond = way < 0
-        if beyond.any():
-            back = self._omega**2 * (way - INSIDE) - 2 * self._omega * v
-            bound = np.where(beyond, back, bound)
-        # a joint that is too fast is slowed as hard as it can be counted on to brake, not at once
-        bound = np.minimum(bound, np.maximum((self._speed - v) / T, -self.braking))
-        clipped: Array = np.maximum(np.minimum(bound, self.greatest), -self.greatest)
-        return clipped
-
-    def _approaching(self, bound: Array, way: Array, v: Array, period: float) -> Array:
-        """The greatest acceleration with which a joint comes up to its greatest speeds as an exponential does.
-
-        h' ≥ -h / approach for what a speed is below the greatest one, h = s - v; s is the joint's own limit, and the
-        speed from which braking still stops it in time, √(2 a_brake way), which falls as the joint moves on.
-
-        Args:
-            bound: with which it comes up to the second one within a period.
-            way: to the limit, not negative.
-            v: speed towards it.
-            period: of the control, s.
-        """
-        share = period / max(self.approach, period)
-        stoppable = np.sqrt(2.0 * self.braking * way)
-        falls = self.braking * np.clip(v / np.maximum(stoppable, 1e-9), 0.0, 1.0)
-        gentle = np.minimum(share * (self._speed - v) / period, share * (bound + falls) - falls)
-        return np.maximum(gentle, -self.braking)

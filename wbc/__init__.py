@@ -8,6 +8,7 @@ from wbc.lazy import lazy
 
 if TYPE_CHECKING:
     from wbc import classical as classical
+    from wbc import collision as collision
     from wbc import estimation as estimation
     from wbc import gym as gym
     from wbc import kinematics as kinematics
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from wbc import realtime as realtime
     from wbc import solvers as solvers
     from wbc import sweeps as sweeps
+    from wbc.collision import CollisionGeometry
     from wbc.contacts import Contact, PointContact, RollingContact, SurfaceContact
     from wbc.control.batch import Batch
     from wbc.control.controller import Controller
@@ -40,6 +42,7 @@ __all__ = [
     "Actuator",
     "Batch",
     "Body",
+    "CollisionGeometry",
     "Contact",
     "Controller",
     "Dynamics",
@@ -88,6 +91,7 @@ _LATER = {
     "Batch": "wbc.control.batch",
     "Body": "wbc.model",
     "Contact": "wbc.contacts",
+    "CollisionGeometry": "wbc.collision",
     "Controller": "wbc.control.controller",
     "Dynamics": "wbc.dynamics.base",
     "Frame": "wbc.model",
@@ -129,7 +133,7 @@ _LATER = {
 }
 """Where each name is imported from, when it is first asked for: `wbc --help` needs none of them."""
 
-_MODULES = ("classical", "estimation", "gym", "kinematics", "liegroups", "realtime", "solvers", "sweeps")
+_MODULES = ("classical", "collision", "estimation", "gym", "kinematics", "liegroups", "realtime", "solvers", "sweeps")
 
 __getattr__ = lazy(__name__, _LATER, _MODULES)
 

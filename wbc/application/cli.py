@@ -103,6 +103,12 @@ def robots(
     untrusted: Annotated[
         bool, typer.Option("--untrusted", help="Compile an MJCF in a process of its own, within bounds.")
     ] = False,
+    meshes: Annotated[
+        list[Path] | None, typer.Option(help="A folder in which meshes may be, beside the robot's own; once for each.")
+    ] = None,
+    picture: Annotated[
+        Path | None, typer.Option(help="Draw the shapes that may collide, with the nearest pair, into a PNG.")
+    ] = None,
 ) -> None:
     """List the packaged robots, or show one: its tree, joints, limits and frames, and what in its file looks wrong.
 
@@ -120,8 +126,8 @@ def robots(
     from wbc.model import packaged_robots
 
     if robot is None:
-        if floating is not None or not strict or untrusted:
-            hint = "--floating/--no-strict/--untrusted"
+        if floating is not None or not strict or untrusted or meshes or picture:
+            hint = "--floating/--no-strict/--untrusted/--meshes/--picture"
             raise typer.BadParameter("it needs a robot: wbc robots NAME|FILE", param_hint=hint)
         tell(reports.overview(_load(name)[0] for name in packaged_robots()))
         tell("", "wbc robots NAME shows one of them, wbc robots FILE what is in a URDF or MJCF file.")
@@ -147,6 +153,27 @@ def robots(
         tell("", "found by its shapes, as the file does not name it:", *(f"  {note}" for note in model.notes))
     if unusual:
         tell("", "unusual in the file:", *(f"  {message.removeprefix(f'{robot}: ')}" for message in unusual))
+    if model.nv:
+        _collisions(model, meshes or [], picture)
+
+
+def _collisions(model: Model, meshes: list[Path], picture: Path | None) -> None:
+    """Tells of the shapes that may collide, and draws them."""
+    from wbc.application import reports
+    from wbc.collision import CollisionGeometry
+    from wbc.dynamics.numpy import NumpyDynamics
+
+    try:
+        geometry = CollisionGeometry(NumpyDynamics(model.replace(left_out=())), meshes=meshes)
+        if geometry.solids:
+            tell("", reports.collisions(geometry))
+        if picture is not None:
+            from wbc.application.plots import draw_collisions
+
+            draw_collisions(geometry, picture)
+            tell(f"wrote {picture}")
+    except WbcError as error:
+        raise _failure(error, 1) from None
 
 
 def _load(

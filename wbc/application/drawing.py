@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from wbc.arrays import Array, ArrayLike
 from wbc.dynamics.base import Dynamics
 from wbc.errors import WbcError
+from wbc.model.model import WORLD
 from wbc.model.parts import Shape
+
+if TYPE_CHECKING:
+    from wbc.collision import CollisionGeometry, Solid
 
 try:
     from mpl_toolkits.mplot3d.art3d import Poly3DCollection
@@ -33,18 +37,53 @@ def draw(axes: Any, robot: Dynamics, q: ArrayLike | None = None, ground: bool = 
     posed = robot.copy()
     posed.update(robot.model.nominal if q is None else q)
     seen = [shape for shape in robot.model.shapes if not shape.collides]
+    shapes = seen or robot.model.shapes
+    if not shapes:
+        raise WbcError(f"{robot.model.name!r} has no primitive shapes to draw (meshes are not read)")
+    _draw(axes, [(_facets(shape), posed.pose(shape.body) @ shape.pose, shape.color) for shape in shapes], ground)
+
+
+def draw_geometry(axes: Any, geometry: CollisionGeometry, robot: Dynamics, ground: bool = False) -> None:  # noqa: ANN401
+    """Draws what may collide, the robot's shapes and those of the world but for planes, and a line between the nearest.
+
+    Args:
+        axes: of matplotlib, made with `projection="3d"`.
+        geometry: shapes and pairs.
+        robot: updated.
+        ground: whether to draw a patch of the plane z = 0 below it.
+    """
+    parts = []
+    for (name, solid), T in zip(geometry.solids.items(), geometry.poses(robot), strict=True):
+        if solid.kind == "plane":
+            continue
+        facets = _hull(solid) if solid.kind == "convex" else _facets(Shape(solid.body, solid.kind, solid.size))
+        near = geometry.nearest(robot)[0] if geometry.pairs else ()
+        color = (0.85, 0.55, 0.4) if name in near[:2] else (0.55, 0.65, 0.8)
+        parts.append((facets, T, (*(color if solid.body != WORLD else (0.7, 0.7, 0.62)), 0.55)))
+    if not parts:
+        raise WbcError(f"{robot.model.name!r} has no shapes that may collide")
+    _draw(axes, parts, ground)
+    if geometry.pairs:
+        seen = geometry.witnesses(robot)
+        nearest = int(seen.distance.argmin())
+        ends = np.array([seen.first[nearest], seen.second[nearest]])
+        axes.plot(*ends.T, color="crimson", linewidth=2, marker="o", markersize=3, zorder=20)
+
+
+Color = tuple[float, float, float, float]
+
+
+def _draw(axes: Any, parts: list[tuple[list[tuple[Array, Array]], Array, Color]], ground: bool) -> None:  # noqa: ANN401
+    """Draws facets of several shapes at their poses, in their colours."""
     polygons: list[Array] = []
     colors: list[Array] = []
-    for shape in seen or robot.model.shapes:
-        T = posed.pose(shape.body) @ shape.pose
-        for corners, normal in _facets(shape):
+    for facets, T, color in parts:
+        for corners, normal in facets:
             # triangles have their last corner twice: matplotlib fills up what is missing with whatever is in memory
             corners = np.pad(corners, ((0, 4 - len(corners)), (0, 0)), mode="edge")
             polygons.append(corners @ T[:3, :3].T + T[:3, 3])
             bright = 0.55 + 0.45 * max(0.0, float(T[:3, :3] @ normal @ LIGHT))
-            colors.append(np.append(np.array(shape.color[:3]) * bright, shape.color[3]))
-    if not polygons:
-        raise WbcError(f"{robot.model.name!r} has no primitive shapes to draw (meshes are not read)")
+            colors.append(np.append(np.array(color[:3]) * bright, color[3]))
     points = np.vstack(polygons)
     if ground:
         _draw_ground(axes, points)
@@ -72,6 +111,15 @@ def _draw_ground(axes: Any, points: Array) -> None:  # noqa: ANN401
             shades.append((0.93, 0.94, 0.95) if (i + j) % 2 else (0.87, 0.89, 0.91))
     axes.add_collection3d(Poly3DCollection(tiles, facecolors=shades, linewidths=0, zorder=-1))
     axes.computed_zorder = False
+
+
+def _hull(solid: Solid) -> list[tuple[Array, Array]]:
+    """The triangles of a convex shape."""
+    from scipy.spatial import ConvexHull
+
+    assert solid.points is not None
+    found = ConvexHull(solid.points)
+    return [(solid.points[corners], plane[:3]) for corners, plane in zip(found.simplices, found.equations, strict=True)]
 
 
 def _facets(shape: Shape) -> list[tuple[Array, Array]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,7 +16,10 @@ try:
 except ImportError as error:
     raise WbcError(f"plots need matplotlib: pip install 'wbc[plot]' ({error})") from None
 
-from wbc.application.drawing import draw
+from wbc.application.drawing import draw, draw_geometry
+
+if TYPE_CHECKING:
+    from wbc.collision import CollisionGeometry
 
 SNAPSHOTS = 6
 """Pictures of the robot above the plots."""
@@ -80,3 +83,20 @@ def _draw_snapshots(figure: Any, log: Log, scene: Runnable) -> None:  # noqa: AN
         axes.view_init(elev=16, azim=-52)
         words = next((words for start, words in reversed(scene.phases) if log.time[tick] >= start), "")
         figure.text((number + 0.5) / SNAPSHOTS, 0.9, f"{log.time[tick]:.1f} s  {words}", ha="center", fontsize=10)
+
+
+def draw_collisions(geometry: CollisionGeometry, path: Path) -> None:
+    """Draws what may collide, in the robot's nominal configuration, into a PNG.
+
+    Args:
+        geometry: shapes and pairs.
+        path: of the file.
+    """
+    robot = geometry.robot.copy()
+    robot.update(robot.model.nominal)
+    figure = Figure(figsize=(6, 6))
+    axes = figure.add_subplot(projection="3d")
+    draw_geometry(axes, geometry, robot, ground=robot.model.floating)
+    axes.set_title(f"{robot.model.name}: {len(geometry.solids)} shapes, {len(geometry.pairs)} pairs", fontsize=10)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(path, dpi=110)

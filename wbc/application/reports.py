@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from wbc.application import Comparison
     from wbc.application.bench import Timing
     from wbc.application.trial import Trial
+    from wbc.collision import CollisionGeometry
     from wbc.simulation.log import Log
     from wbc.sweeps.table import Table as Sweep
 
@@ -118,6 +120,23 @@ def frames(model: Model) -> Text:
         if names:
             text.append(f"{title} ({len(names)}): ", "bold").append(", ".join(names) + "\n")
     text.rstrip()
+    return text
+
+
+def collisions(geometry: CollisionGeometry) -> Text:
+    """The shapes that may collide, and how many pairs of them can meet."""
+    kinds = Counter(solid.kind for solid in geometry.solids.values())
+    shapes = ", ".join(
+        _count(number, kind).replace("boxs", "boxes").replace("convexs", "convex")
+        for kind, number in sorted(kinds.items())
+    )
+    text = Text.assemble(
+        ("collisions: ", "bold"),
+        f"{_count(len(geometry.solids), 'shape')}{f' ({shapes})' if shapes else ''}, "
+        f"{_count(len(geometry.pairs), 'pair')} of them can meet",
+    )
+    for note in geometry.notes:
+        text.append(f"\n  {note}", "dim")
     return text
 
 

@@ -223,6 +223,9 @@ class Evidence(Independent, ABC):
         if self.interrupted:
             head = "relaxed: the solver was stopped at its bound on steps or time; this is its best point so far"
         head += self._remarks()
+        for part in self._parts:
+            for remark in part.entry.task.remarks(self._state(), self._tick):
+                head += f"\n{part.entry.name}: {remark}"
         outcomes = [Result(part, value, residual, self._names(part)) for part, value, residual in self._table]
         for task, row, share in self.yielding:
             head += f"\nnear a singularity: {task} asks less of {row}, of which {share:.1%} is left"

@@ -1,29 +1,50 @@
-"""The points of a URDF's collision meshes: STL and OBJ files, which are opened only where feet are looked for."""
+"""The points of a URDF's collision meshes: STL and OBJ files, which are opened only where they are asked for.
+
+A mesh is read from the robot's own folders alone: that of its file, and the package that this is in. Others, and those
+in ROS_PACKAGE_PATH, are told by the user.
+"""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
 
 from wbc.arrays import Array
-from wbc.errors import WbcError
+from wbc.errors import WbcError, show
 from wbc.model import markup
 from wbc.model.bounds import read_bounded
-from wbc.model.markup import numbers
+from wbc.model.markup import Element, numbers
 from wbc.model.parts import Mesh
 from wbc.model.placement import origin
 
+NEAR = 4
+"""Folders above a URDF beside which a package may lie that does not say that it is one, by a package.xml."""
 
-def collision_meshes(path: Path) -> tuple[list[Mesh], list[str]]:
+
+def collision_meshes(path: Path, folders: Iterable[Path] = ()) -> tuple[list[Mesh], list[str]]:
     """The meshes of the `<collision>` elements of a URDF, and the names of the files that could not be read.
 
     Args:
         path: of the URDF.
+        folders: where else meshes may be.
+    """
+    found, failures = read_meshes(path, folders)
+    return found, [name for name, _ in failures]
+
+
+def read_meshes(path: Path, folders: Iterable[Path] = ()) -> tuple[list[Mesh], list[tuple[str, str]]]:
+    """The meshes of the `<collision>` elements of a URDF, and the names of those that could not be read, with reasons.
+
+    Args:
+        path: of the URDF.
+        folders: where else meshes may be.
     """
     found: list[Mesh] = []
-    missing: list[str] = []
+    failures: list[tuple[str, str]] = []
+    known: dict[str, Array] = {}
     for link in markup.parse(read_bounded(path)).all("link"):
         for element in link.all("collision"):
             geometry = element.first("geometry")
@@ -32,31 +53,88 @@ def collision_meshes(path: Path) -> tuple[list[Mesh], list[str]]:
                 continue
             name = mesh.get("filename") or ""
             try:
-                points = _points(_locate(name, path))
-                if mesh.get("scale") is not None:
-                    points = points * numbers(mesh, "scale", 3)
-                pose = origin(element)
-                found.append(Mesh(link.get("name") or "", points @ pose[:3, :3].T + pose[:3, 3]))
-            except (OSError, ValueError, WbcError):
-                missing.append(name)
-    return found, missing
+                if name not in known:
+                    known[name] = read_points(locate(name, path, folders))
+                found.append(Mesh(link.get("name") or "", _placed(known[name], mesh, origin(element))))
+            except (OSError, ValueError, WbcError) as error:
+                failures.append((name, str(error)))
+    return found, failures
 
 
-def _locate(name: str, urdf: Path) -> Path:
-    """The file of a mesh: relative to the URDF, or in a package that is found above it or in ROS_PACKAGE_PATH."""
-    if not name.startswith("package://"):
-        return urdf.parent / name.removeprefix("file://")
-    package, _, rest = name.removeprefix("package://").partition("/")
-    folders = [*urdf.resolve().parents, *map(Path, filter(None, os.environ.get("ROS_PACKAGE_PATH", "").split(":")))]
-    for folder in folders:
-        for base in ([folder] if folder.name == package else []) + [folder / package]:
-            if (base / rest).is_file():
-                return base / rest
-    raise WbcError(f"no package {package!r} near {urdf}")
+def _placed(points: Array, mesh: Element, pose: Array) -> Array:
+    """Points of a mesh in the link's frame."""
+    if mesh.get("scale") is not None:
+        points = points * numbers(mesh, "scale", 3)
+    placed: Array = points @ pose[:3, :3].T + pose[:3, 3]
+    return placed
 
 
-def _points(path: Path) -> Array:
-    """The corners of a mesh, each once, shape (n, 3)."""
+def locate(name: str, urdf: Path, folders: Iterable[Path] = ()) -> Path:
+    """The file of a mesh: relative to the URDF, or in a package that is found above it or in ROS_PACKAGE_PATH.
+
+    Args:
+        name: as the URDF has it.
+        urdf: the file that names it.
+        folders: where else it may be.
+
+    Raises:
+        WbcError: it is not there, or lies outside of the robot's own folders.
+    """
+    home, told = urdf.resolve().parent, [Path(folder).resolve() for folder in folders]
+    packages = [Path(entry).resolve() for entry in filter(None, os.environ.get("ROS_PACKAGE_PATH", "").split(":"))]
+    if name.startswith("package://"):
+        package, _, rest = name.removeprefix("package://").partition("/")
+        bases = [] if package in ("", ".", "..") else _packages(package, home, [*told, *packages])
+        if not bases:
+            raise WbcError(f"no package {package!r} near {urdf}; say where it is: meshes=[folder]")
+        candidates = [(base / rest, base) for base in bases]
+        own = [base.resolve() for base in bases]
+    else:
+        plain = Path(name.removeprefix("file://"))
+        candidates = [(base / plain, base) for base in (home, *told)]
+        own = [home, _package_of(home)]
+    for candidate, _ in candidates:
+        if candidate.is_file():
+            real = candidate.resolve()
+            if not any(real.is_relative_to(folder) for folder in (*own, *told, *packages)):
+                raise WbcError(
+                    f"mesh {show(name)} is outside of the robot's own folder {show(str(own[-1]))}; meshes=[folder] "
+                    "allows another one"
+                )
+            return candidate
+    raise WbcError(f"there is no file {show(name)} near {urdf}; say where it is: meshes=[folder]")
+
+
+def _packages(package: str, home: Path, told: list[Path]) -> list[Path]:
+    """The folders that a package may be: one that the URDF is in, one beside it, or one that the user tells of."""
+    above = [home, *home.parents]
+    found = [folder for folder in (*told, *above) if folder.name == package]
+    found += [folder / package for folder in told]
+    for number, folder in enumerate(above):
+        beside = folder / package
+        near = number < NEAR and folder.parent != folder
+        if near or (beside / "package.xml").is_file():
+            found.append(beside)
+    return [folder for folder in found if folder.is_dir()]
+
+
+def _package_of(folder: Path) -> Path:
+    """The package that a folder is in: the nearest one above it with a package.xml; else the folder itself.
+
+    A folder called urdf or robots is one of several of a robot's: its meshes lie beside it.
+    """
+    for above in (folder, *list(folder.parents)[:3]):
+        if (above / "package.xml").is_file():
+            return above
+    return folder.parent if folder.name in ("urdf", "robots", "robot", "model", "xml") else folder
+
+
+def read_points(path: Path) -> Array:
+    """The corners of a mesh, each once, shape (n, 3).
+
+    Args:
+        path: of an STL or OBJ file.
+    """
     data = read_bounded(path)
     match path.suffix.lower():
         case ".stl":
@@ -65,7 +143,7 @@ def _points(path: Path) -> Array:
             lines = (line.split()[1:4] for line in data.decode(errors="replace").splitlines() if line.startswith("v "))
             points = np.array([[float(word) for word in words] for words in lines])
         case ending:
-            raise WbcError(f"a mesh of kind {ending!r} is not read")
+            raise WbcError(f"a mesh of kind {ending!r} is not read; convert {path.name} to .stl or .obj")
     if points.ndim != 2 or points.shape[1:] != (3,) or not len(points) or not np.isfinite(points).all():
         raise WbcError(f"{path} has no points")
     return np.unique(points, axis=0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any, TypeVar
 
@@ -32,6 +33,8 @@ _KEPT = (
     "notes",
     "simulated",
     "left_out",
+    "excluded",
+    "source",
 )
 """Arguments of a model that it keeps under their name."""
 
@@ -63,6 +66,8 @@ class Model:
         simulated: the `mujoco.MjModel` that it was read from, laid out as the model is; or None.
         left_out: kinds of forces that its source has and that can't be said here; no backend computes such a robot
             without its source (see `wbc.load(ignore=)`).
+        excluded: pairs of bodies that never meet, as its file says.
+        source: the file that it was read from, where its meshes are looked for; None: none is known.
         nq: entries of the configuration.
         nv: entries of the velocity.
         na: actuators.
@@ -96,6 +101,8 @@ class Model:
         notes: Iterable[str] = (),
         simulated: Any = None,  # noqa: ANN401  mujoco has no types
         left_out: Iterable[str] = (),
+        excluded: Iterable[tuple[str, str]] = (),
+        source: Path | None = None,
     ) -> None:
         self.name = name
         self.bodies = MappingProxyType(_by_name("body", [Body(WORLD), *bodies]))
@@ -113,6 +120,8 @@ class Model:
         self.notes = tuple(notes)
         self.simulated = simulated
         self.left_out = tuple(left_out)
+        self.excluded = tuple((str(one), str(other)) for one, other in excluded)
+        self.source = source
         self.feet = tuple(feet)
         self.hands = tuple(hands)
         self.soles = MappingProxyType(

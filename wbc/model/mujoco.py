@@ -92,6 +92,7 @@ def from_mujoco(m: Any, ignore: Collection[str] = ()) -> Model:  # noqa: ANN401
         warnings=found.warnings,
         simulated=m,
         left_out=forces_left_out(m, ignore),
+        excluded=[(names[one >> 16], names[one & 0xFFFF]) for one in m.exclude_signature.tolist()],
     )
 
 
@@ -177,7 +178,8 @@ def _shapes(m: Any, names: list[str]) -> list[Shape]:  # noqa: ANN401
             case _:
                 continue
         if body:
-            shapes.append(Shape(shape.body, shape.kind, shape.size, pose, (red, green, blue, alpha), collides))
+            color, bits = (red, green, blue, alpha), (int(m.geom_contype[number]), int(m.geom_conaffinity[number]))
+            shapes.append(Shape(shape.body, shape.kind, shape.size, pose, color, collides, bits))
     return shapes
 
 
@@ -197,7 +199,8 @@ def _meshes(m: Any, names: list[str]) -> list[Mesh]:  # noqa: ANN401
                 points = m.geom_size[number] * _DIRECTIONS
             case _:
                 continue
-        meshes.append(Mesh(names[body], points @ pose[:3, :3].T + pose[:3, 3]))
+        bits = int(m.geom_contype[number]), int(m.geom_conaffinity[number])
+        meshes.append(Mesh(names[body], points @ pose[:3, :3].T + pose[:3, 3], bits))
     return meshes
 
 

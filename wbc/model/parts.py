@@ -185,6 +185,7 @@ class Shape(_Part):
         pose: the shape's centre and axes in the body frame, shape (4, 4).
         color: red, green, blue, alpha in [0, 1].
         collides: whether it is there for contact, else for the eye.
+        bits: what it is, and what it meets, as MuJoCo's contype and conaffinity.
     """
 
     body: str
@@ -193,6 +194,7 @@ class Shape(_Part):
     pose: Array = field(default_factory=lambda: np.eye(4))
     color: tuple[float, float, float, float] = (0.7, 0.7, 0.7, 1.0)
     collides: bool = False
+    bits: tuple[int, int] = (1, 1)
 
     def __post_init__(self) -> None:
         _keep(self, "pose", constant_transform(self.pose, f"shape of {show(self.body)}: its pose"))
@@ -205,10 +207,12 @@ class Mesh:
     Attributes:
         body: the body that carries it.
         points: in the body frame, m, shape (n, 3).
+        bits: what it is, and what it meets, as MuJoCo's contype and conaffinity.
     """
 
     body: str
     points: Array
+    bits: tuple[int, int] = (1, 1)
 
     def __post_init__(self) -> None:
         points = numbers(self.points, f"mesh of {show(self.body)}: its points")

@@ -72,7 +72,7 @@ def read_urdf(
             found.stop_on_error()
         raise
     found.emit()
-    return model
+    return model if isinstance(source, bytes) else model.replace(source=Path(source))
 
 
 class _Reader:

@@ -113,6 +113,15 @@ class Task(Independent, ABC):
             contacts: the stack's contacts by name, closed or open.
         """
 
+    def remarks(self, robot: Dynamics, tick: Tick) -> list[str]:
+        """What else there is to say of the present state, each in a line, for explanations; need not be fast.
+
+        Args:
+            robot: updated.
+            tick: the time.
+        """
+        return []
+
     def reset(self) -> None:
         """Forgets what was remembered from ticks before, such as the place to hold."""
 

@@ -1,0 +1,127 @@
+"""The corners and crossing edges of pairs that are near, all in one: measured, and measured again a moment later."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from wbc.arrays import Array, IntArray
+from wbc.collision.corners import CROSSINGS, MOST, Corners, corners, crossings, passing
+from wbc.collision.engine import Engine, Witnesses
+from wbc.collision.solid import Solid
+
+PER_PAIR = 1 + 2 * MOST + CROSSINGS
+"""Numbers that what is measured of one pair may have: 0 for its nearest points, then corners, then crossings."""
+
+
+class Features(NamedTuple):
+    """Balls at corners, then edges that cross.
+
+    Attributes:
+        first: what each is a part of, an index of the solids, shape (n,).
+        second: what each is measured against, shape (n,).
+        keys: pair · `PER_PAIR` + a number, shape (n,).
+        centers: of the balls, m, world axes, shape (balls, 3).
+        radii: of the balls, m, shape (balls,).
+        edges: start and way of both edges of a crossing, shape (crossings, 2, 2, 3).
+        thick: their radii, m, shape (crossings, 2).
+        normals: from the first to the second edge, roughly, shape (crossings, 3).
+    """
+
+    first: IntArray
+    second: IntArray
+    keys: IntArray
+    centers: Array
+    radii: Array
+    edges: Array
+    thick: Array
+    normals: Array
+
+    def measure(self, engine: Engine, poses: Array) -> Witnesses:
+        """Nearest points of corners and what they are measured against, and of the edges."""
+        balls = len(self.radii)
+        found = engine.measure_balls(poses, self.centers, self.radii, self.second[:balls])
+        if not len(self.edges):
+            return found
+        return found.and_also(passing(self.edges[:, 0], self.edges[:, 1], self.thick, self.normals))
+
+    def carried(self, poses: Array, later: Array, turn: Array) -> Features:
+        """The same when the solids have moved.
+
+        Args:
+            poses: where they were, shape (solids, 4, 4).
+            later: where they are.
+            turn: how they turned, shape (solids, 3, 3).
+        """
+        balls, one, other = len(self.radii), self.first, self.second
+        mine = one[:balls]
+        centers = (turn[mine] @ (self.centers - poses[mine, :3, 3])[:, :, None])[:, :, 0] + later[mine, :3, 3]
+        if not len(self.edges):
+            return self._replace(centers=centers)
+        edges = np.empty_like(self.edges)
+        for side, whose in enumerate((one[balls:], other[balls:])):
+            was = self.edges[:, side].copy()
+            was[:, 0] -= poses[whose, :3, 3]
+            edges[:, side] = was @ turn[whose].transpose(0, 2, 1)
+            edges[:, side, 0] += later[whose, :3, 3]
+        return self._replace(centers=centers, edges=edges)
+
+
+def features(
+    solids: Sequence[Solid], poses: Array, pairs: Sequence[tuple[int, int, int]], normals: Array
+) -> Features | None:
+    """Corners and crossings of pairs.
+
+    Args:
+        solids: all of them.
+        poses: of them in the world, shape (solids, 4, 4).
+        pairs: number of the pair, and the indices of its solids.
+        normals: of the pairs, shape (pairs, 3).
+
+    Returns:
+        None where there are none.
+    """
+    balls: list[tuple[int, int, int, Array, Corners]] = []
+    edges = []
+    for (number, one, other), normal in zip(pairs, normals, strict=True):
+        faces: list[tuple[Array, float]] = []
+        for mine, its, side in ((one, other, 1.0), (other, one, -1.0)):
+            R = poses[mine, :3, :3]
+            found = corners(solids[mine], side * (normal @ R))
+            if found is None:
+                continue
+            points = found.points @ R.T + poses[mine, :3, 3]
+            faces.append((points, found.radius))
+            balls.append((number * PER_PAIR + 1 + (0 if side > 0 else MOST), mine, its, points, found))
+        if len(faces) == 2:
+            crossing = crossings(faces[0][0], faces[1][0], normal)
+            if crossing is not None:
+                edges.append((number, one, other, crossing, (faces[0][1], faces[1][1]), normal))
+    if not balls:
+        return None
+    first: list[int] = []
+    second: list[int] = []
+    keys: list[int] = []
+    radii: list[float] = []
+    for start, mine, its, _, found in balls:
+        which = found.keys[found.near].tolist()
+        first += [mine] * len(which)
+        second += [its] * len(which)
+        radii += [found.radius] * len(which)
+        keys += [start + key for key in which]
+    for number, one, other, crossing, *_ in edges:
+        which = crossing.keys.tolist()
+        first += [one] * len(which)
+        second += [other] * len(which)
+        keys += [number * PER_PAIR + 1 + 2 * MOST + key for key in which]
+    centers = np.concatenate([points[found.near] for *_, points, found in balls])
+    if edges:
+        ends = np.concatenate([crossing.edges for *_, crossing, _, _ in edges])
+        thick = np.concatenate([[both] * len(crossing.keys) for *_, crossing, both, _ in edges])
+        across = np.concatenate([[normal] * len(crossing.keys) for *_, crossing, _, normal in edges])
+    else:
+        ends, thick, across = np.zeros((0, 2, 2, 3)), np.zeros((0, 2)), np.zeros((0, 3))
+    a, b, c = (np.array(values, dtype=np.intp) for values in (first, second, keys))
+    return Features(a, b, c, centers, np.array(radii), ends, thick, across)

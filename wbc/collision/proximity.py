@@ -1,0 +1,246 @@
+"""How the distances of a robot's pairs change: with Jacobians, and with the drift of the moving normals."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from wbc.arrays import Array, IntArray, MaskArray
+from wbc.collision.engine import Witnesses
+from wbc.collision.features import PER_PAIR, features
+from wbc.collision.geometry import CollisionGeometry
+from wbc.copies import Independent
+from wbc.dynamics.base import Dynamics
+
+STEP = 2e-4
+"""Time over which drifts are looked at, s."""
+
+JUMP = 0.01
+"""Nearest points that move so far on their bodies while a drift is looked at are others, m."""
+
+_DIAGONAL = np.arange(3)
+
+
+class Rates(NamedTuple):
+    """Distances that are small, and how they change: d' = J v + rate of what moves by itself; d'' = J v̇ + drift.
+
+    Attributes:
+        distance: m, shape (n,).
+        jacobian: shape (n, nv).
+        rate: d', m/s, shape (n,), with what moves by itself.
+        drift: d'' when v̇ is zero, m/s², shape (n,).
+        key: which pair, and which points of it: pair · `PER_PAIR` + a number, 0 for the nearest points, shape (n,).
+        inside: how far the pair is within the horizon, m, shape (n,).
+        witnesses: the points themselves.
+    """
+
+    distance: Array
+    jacobian: Array
+    rate: Array
+    drift: Array
+    key: IntArray
+    inside: Array
+    witnesses: Witnesses
+
+
+class Horizon(NamedTuple):
+    """How near a pair has to be to be looked at closely: the nearer it is, and the faster it comes.
+
+    Attributes:
+        base: m, for what is at rest.
+        time: m more for each m/s at which it comes nearer, s.
+        braking: with which it can be stopped, m/s².
+        flat: how far within the horizon a pair has to be to be looked at by its corners as well, m.
+    """
+
+    base: float
+    time: float = 0.0
+    braking: float = 1e12
+    flat: float = 0.0
+
+    def reach(self, closing: Array) -> Array:
+        """For speeds at which pairs come nearer, m/s; those that part are at rest."""
+        speed = np.maximum(closing, 0.0)
+        found: Array = self.base + speed * (self.time + speed * (0.5 / self.braking))
+        return found
+
+
+class Proximity(Independent):
+    """Looks at the pairs of a geometry tick by tick. Only those that may be near are looked at closely.
+
+    Args:
+        geometry: shapes and pairs; it may change.
+    """
+
+    def __init__(self, geometry: CollisionGeometry) -> None:
+        self.geometry = geometry
+        self._version = -1
+        self.per_pair = PER_PAIR
+
+    def _lay_out(self) -> None:
+        """What stays the same until shapes or pairs change."""
+        geometry = self.geometry
+        solids = list(geometry.solids.values())
+        self._solids = solids
+        self.pairs = geometry.pairs
+        self._first, self._second = geometry.indices()
+        self._bodies = tuple(dict.fromkeys(solid.body for solid in solids))
+        self._on = np.array([self._bodies.index(solid.body) for solid in solids], dtype=np.intp)
+        self._local = np.array([solid.pose for solid in solids]).reshape(-1, 4, 4)
+        planes = np.array([solid.kind == "plane" for solid in solids], dtype=bool)
+        radii = np.array([0.0 if plane else solid.radius for plane, solid in zip(planes, solids, strict=True)])
+        self._radii = radii
+        self._reach = radii[self._first] + radii[self._second]
+        over = np.flatnonzero(planes[self._first] | planes[self._second])
+        plane_first = planes[self._first[over]]
+        self._over = over
+        self._planes = np.where(plane_first, self._first[over], self._second[over])
+        self._above = np.where(plane_first, self._second[over], self._first[over])
+        self._order = {solid.name: number for number, solid in enumerate(solids)}
+        cornered = np.array([solid.kind in ("box", "capsule", "cylinder", "convex") for solid in solids], dtype=bool)
+        round_ = np.array([solid.kind == "sphere" for solid in solids], dtype=bool)
+        # a ball's nearest points never jump
+        self._cornered = (cornered[self._first] | cornered[self._second]) & ~(
+            round_[self._first] | round_[self._second]
+        )
+        self._cornered = self._cornered.tolist()
+        self._version = geometry.version
+
+    def look(self, robot: Dynamics, horizon: Horizon, step: float = STEP) -> Rates:
+        """The pairs that may soon be too near, and how their distances change.
+
+        Args:
+            robot: updated.
+            horizon: says how near is too near.
+            step: time over which drifts are looked at, s.
+        """
+        if self._version != self.geometry.version:
+            self._lay_out()
+        motion = robot.frames_motion(self._bodies)
+        count, on = len(self._bodies), self._on
+        body_poses, V = motion.poses[on], motion.velocity.reshape(count, 6)[on]
+        poses, origins = body_poses @ self._local, body_poses[:, :3, 3]
+        for name, (pose, twist) in self.geometry.moved.items():
+            number = self._order[name]
+            poses[number], V[number], origins[number] = pose, twist, pose[:3, 3]
+        pair, within = self._close(poses, origins, V, horizon)
+        one, other = self._first[pair], self._second[pair]
+        engine = self.geometry.engine
+        seen = engine.measure(poses, one, other, within)
+        kept = np.flatnonzero(seen.distance < within)
+        pair, one, other = pair[kept], one[kept], other[kept]
+        seen = Witnesses(*[part[kept] for part in seen])
+        rate = _closing(seen.normal, V[one], V[other], seen.first - origins[one], seen.second - origins[other])
+        inside = horizon.reach(-rate) - seen.distance
+        kept = np.flatnonzero(inside > 0.0)
+        if len(kept) < len(pair):
+            pair, one, other, inside = pair[kept], one[kept], other[kept], inside[kept]
+            seen = Witnesses(*[part[kept] for part in seen])
+        key, mains = pair * PER_PAIR, (one, other)
+        if not len(pair):
+            return Rates(seen.distance, np.zeros((0, robot.nv)), rate[:0], rate[:0], key, inside, seen)
+        flat = [row for row in np.flatnonzero(inside > horizon.flat).tolist() if self._cornered[pair[row]]]
+        found = None
+        if flat:
+            chosen = list(zip(pair[flat].tolist(), one[flat].tolist(), other[flat].tolist(), strict=True))
+            found = features(self._solids, poses, chosen, seen.normal[flat])
+        if found is not None:
+            seen = seen.and_also(found.measure(engine, poses))
+            key = np.concatenate([key, found.keys])
+            within_pair = np.empty(len(self.pairs))
+            within_pair[pair] = inside
+            inside = within_pair[key // PER_PAIR]
+            one, other = np.concatenate([one, found.first]), np.concatenate([other, found.second])
+        arms = seen.first - origins[one], seen.second - origins[other]
+        rate = _closing(seen.normal, V[one], V[other], *arms)
+        # the same a moment later, with v̇ zero
+        bias = motion.bias.reshape(count, 6)[on]
+        later, V_later, origins_later, turn = _carried(poses, origins, V, bias, step)
+        again = engine.measure(later, *mains)
+        if found is not None:
+            again = again.and_also(found.carried(poses, later, turn).measure(engine, later))
+        arms_later = again.first - origins_later[one], again.second - origins_later[other]
+        drift = (_closing(again.normal, V_later[one], V_later[other], *arms_later) - rate) / step
+        # nearest points that jumped: the distance has a kink there, and no second derivative
+        drift[_jumped(seen, again, V[one], V[other], arms, step)] = 0.0
+        J = motion.jacobian.reshape(count, 6, robot.nv)
+        rows = _rows(seen.normal, arms[1], J[on[other]]) - _rows(seen.normal, arms[0], J[on[one]])
+        return Rates(seen.distance, rows, rate, drift, key, inside, seen)
+
+    def _close(self, poses: Array, origins: Array, V: Array, horizon: Horizon) -> tuple[IntArray, Array]:
+        """Pairs whose balls are near enough for how fast they may come together, and how near that is."""
+        first, second, centers = self._first, self._second, poses[:, :3, 3]
+        parts = V.reshape(-1, 2, 3)
+        speed = np.sqrt(np.einsum("nki,nki->nk", parts, parts))
+        arm = centers - origins
+        fast = speed[:, 0] + speed[:, 1] * (np.sqrt(np.einsum("ni,ni->n", arm, arm)) + self._radii)
+        within = horizon.reach(fast[first] + fast[second])
+        way, reach = centers[first] - centers[second], self._reach + within
+        close = np.einsum("ni,ni->n", way, way) < reach * reach
+        if len(self._over):
+            up = poses[self._planes, :3, 2]
+            height = np.einsum("ni,ni->n", centers[self._above] - centers[self._planes], up)
+            close[self._over] = height < reach[self._over]
+        pair = np.flatnonzero(close)
+        return pair, within[pair]
+
+    def names(self, key: IntArray) -> list[str]:
+        """What is measured, by the keys of `Rates`: the names of two shapes."""
+        found = []
+        for number in key.tolist():
+            one, other = self.pairs[number // PER_PAIR]
+            found.append(f"{one} and {other}" + (f" (corner {number % PER_PAIR})" if number % PER_PAIR else ""))
+        return found
+
+
+def _cross(a: Array, b: Array) -> Array:
+    """Products of vectors, row by row; np.cross takes five times as long on few of them."""
+    ax, ay, az = a.T
+    bx, by, bz = b.T
+    found = np.empty(a.shape)
+    found[:, 0] = ay * bz - az * by
+    found[:, 1] = az * bx - ax * bz
+    found[:, 2] = ax * by - ay * bx
+    return found
+
+
+def _closing(normal: Array, V: Array, W: Array, arm: Array, other: Array) -> Array:
+    """How fast distances grow: n · (velocity of the second points − that of the first), from twists and arms."""
+    apart = W[:, :3] - V[:, :3] + _cross(W[:, 3:], other) - _cross(V[:, 3:], arm)
+    return np.asarray(np.einsum("ni,ni->n", normal, apart))
+
+
+def _jumped(seen: Witnesses, later: Witnesses, V: Array, W: Array, arms: tuple[Array, Array], step: float) -> MaskArray:
+    """Where nearest points are elsewhere on their bodies a moment later."""
+    far = np.zeros(len(V))
+    for was, now, twist, arm in ((seen.first, later.first, V, arms[0]), (seen.second, later.second, W, arms[1])):
+        way = now - was - step * (twist[:, :3] + _cross(twist[:, 3:], arm))
+        far = np.maximum(far, np.einsum("ni,ni->n", way, way))
+    jumped: MaskArray = far > JUMP * JUMP
+    return jumped
+
+
+def _rows(normal: Array, arm: Array, J: Array) -> Array:
+    """nᵀ of the Jacobians of points at arms from frames, shape (n, nv)."""
+    both = np.concatenate([normal, _cross(arm, normal)], axis=1)
+    return np.asarray((both[:, None, :] @ J)[:, 0])
+
+
+def _carried(poses: Array, origins: Array, V: Array, bias: Array, t: float) -> tuple[Array, Array, Array, Array]:
+    """Poses, twists and origins after a short time, when v̇ is zero; and how far each has turned."""
+    later = poses.copy()
+    omega = V[:, 3:] * t + bias[:, 3:] * (t * t / 2)
+    arm = poses[:, :3, 3] - origins
+    R = poses[:, :3, :3]
+    # exp of small rotations, to the third order
+    K = np.zeros((len(poses), 3, 3))
+    K[:, 0, 1], K[:, 0, 2], K[:, 1, 2] = -omega[:, 2], omega[:, 1], -omega[:, 0]
+    K -= K.transpose(0, 2, 1)
+    square = K @ K
+    turn = K + 0.5 * square + (K @ square) / 6.0
+    turn[:, _DIAGONAL, _DIAGONAL] += 1.0
+    later[:, :3, :3] = turn @ R
+    moved = origins + V[:, :3] * t + bias[:, :3] * (t * t / 2)
+    later[:, :3, 3] = moved + (turn @ arm[:, :, None])[:, :, 0]
+    return later, V + bias * t, moved, turn

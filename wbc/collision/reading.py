@@ -1,0 +1,130 @@
+"""The collision shapes of a model, and which pairs of them can meet."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from wbc.arrays import MaskArray
+from wbc.collision.engine import Engine
+from wbc.collision.solid import Solid
+from wbc.dynamics.base import Dynamics
+from wbc.errors import WbcError
+from wbc.model import Model
+from wbc.model.parts import Mesh
+
+SAMPLES = 100
+"""Random configurations that pairs are looked at in: what overlaps in all of them is built so."""
+
+
+def solids_of(model: Model, folders: Sequence[Path] = ()) -> tuple[list[Solid], list[str]]:
+    """The collision shapes of a model, and what was left out, in words.
+
+    Args:
+        model: of `wbc.load`.
+        folders: where its meshes may be, beside its own folders.
+    """
+    names: dict[str, int] = {}
+    notes: list[str] = []
+
+    def name_of(body: str) -> str:
+        names[body] = names.get(body, 0) + 1
+        return body if names[body] == 1 else f"{body} #{names[body]}"
+
+    found = [
+        Solid(name_of(shape.body), shape.body, shape.kind, shape.size, shape.pose, bits=shape.bits)
+        for shape in model.shapes
+        if shape.collides
+    ]
+    meshes, failures = _meshes(model, folders)
+    for mesh in meshes:
+        name, middle = name_of(mesh.body), mesh.points.mean(axis=0)
+        pose = np.eye(4)
+        pose[:3, 3] = middle
+        try:
+            found.append(Solid(name, mesh.body, "convex", (), pose, mesh.points - middle, mesh.bits))
+        except WbcError as error:
+            notes.append(str(error))
+    notes += [f"mesh {name!r} is left out: {reason}" for name, reason in failures]
+    return found, notes
+
+
+def _meshes(model: Model, folders: Sequence[Path]) -> tuple[Iterable[Mesh], list[tuple[str, str]]]:
+    """Those that were read with the model; else those that its URDF names."""
+    if model.simulated is not None or model.source is None:
+        return model.meshes, []
+    from wbc.model.mesh_files import read_meshes
+
+    return read_meshes(model.source, folders)
+
+
+def groups(robot: Dynamics, solids: Sequence[Solid]) -> tuple[list[int], dict[int, int]]:
+    """What moves as one.
+
+    Args:
+        robot: of `wbc.load`.
+        solids: on its bodies.
+
+    Returns:
+        The node that carries each solid; and the node that carries each of these, by its number: massless ones between
+        joints are passed over. The world is node 0.
+    """
+    nodes = [robot._find(solid.body).node for solid in solids]
+    tree, used = robot._tree.nodes, set(nodes)
+    parents: dict[int, int] = {}
+    for node in range(1, len(tree)):
+        above = tree[node].parent
+        while above > 0 and not tree[above].mass and above not in used:
+            above = tree[above].parent
+        parents[node] = above
+    return nodes, parents
+
+
+def can_meet(
+    one: Solid, other: Solid, nodes: tuple[int, int], parents: dict[int, int], excluded: set[frozenset[str]]
+) -> bool:
+    """Whether two shapes of a robot's file can meet: neither neighbours, nor excluded by the file.
+
+    Args:
+        one: of them.
+        other: of them.
+        nodes: what carries them.
+        parents: of nodes, see `groups`.
+        excluded: pairs of bodies.
+    """
+    a, b = nodes
+    if a == b or parents.get(a) == b or parents.get(b) == a:
+        return False
+    if frozenset((one.body, other.body)) in excluded:
+        return False
+    return bool(one.bits[0] & other.bits[1] or other.bits[0] & one.bits[1])
+
+
+def touching(robot: Dynamics, engine: Engine, pairs: Sequence[tuple[int, int]]) -> tuple[MaskArray, MaskArray]:
+    """Which pairs overlap in the nominal configuration, and which of them in every configuration that was tried.
+
+    Args:
+        robot: its state is not touched.
+        engine: with the solids.
+        pairs: of indices of its solids.
+    """
+    twin, rng = robot.copy(), np.random.default_rng(0)
+    first, second = np.array(pairs, dtype=np.intp).reshape(-1, 2).T
+    local = np.array([solid.pose for solid in engine.solids]).reshape(-1, 4, 4)
+    bodies = tuple(dict.fromkeys(solid.body for solid in engine.solids))
+    on = np.array([bodies.index(solid.body) for solid in engine.solids], dtype=np.intp)
+    always = nominal = np.zeros(len(first), dtype=bool)
+    for sample in range(SAMPLES + 1):
+        twin.update(twin.random(rng) if sample else robot.model.nominal)
+        poses = np.array([twin.pose(body) for body in bodies])[on] @ local
+        if not sample:
+            nominal = engine.measure(poses, first, second).distance <= 0.0
+            always = nominal.copy()
+            continue
+        left = np.flatnonzero(always)
+        if not len(left):
+            break
+        always[left] = engine.measure(poses, first[left], second[left]).distance <= 0.0
+    return nominal, always
