@@ -28,6 +28,7 @@ from wbc.lazy import lazy
 
 if TYPE_CHECKING:
     from tasks import stacks as stacks
+    from tasks import wheels as wheels
     from tasks.barrier import Barrier
     from tasks.base_velocity import BaseVelocity
     from tasks.collision import CollisionAvoidance
@@ -87,4 +88,4 @@ _LATER = {
 }
 """What is imported when it is asked for, and from where: by those who walk, drive, or have no use for forces."""
 
-__getattr__ = lazy(__name__, _LATER, modules=("stacks",))
+__getattr__ = lazy(__name__, _LATER, modules=("stacks", "wheels"))

@@ -9,6 +9,7 @@ from types import SimpleNamespace
 
 import pytest
 
+import tasks
 from scripts.site_hooks import on_page_markdown
 
 DOCS = Path(__file__).parents[1] / "docs"
@@ -46,3 +47,8 @@ def test_links_out_of_the_docs_are_words_in_the_site() -> None:
     page = SimpleNamespace(file=SimpleNamespace(src_uri="course/01.md"))
     kept = "[page](../health.md#x), ![picture](../../p.png), [site](https://a.org)"
     assert on_page_markdown(f"[code](../../wbc/a.py#L3), {kept}, [`b[0]`](../../t.py)", page) == f"code, {kept}, `b[0]`"
+
+
+def test_every_task_is_on_a_page() -> None:
+    pages = "\n".join(path.read_text(encoding="utf-8") for path in DOCS.rglob("*.md"))
+    assert [name for name in tasks.__all__ if f"::: tasks.{name}\n" not in pages] == []
