@@ -27,12 +27,12 @@ from wbc.control.equation_of_motion import EquationOfMotion
 from wbc.lazy import lazy
 
 if TYPE_CHECKING:
+    from tasks import locomotion as locomotion
     from tasks import stacks as stacks
     from tasks import wheels as wheels
     from tasks.barrier import Barrier
     from tasks.base_velocity import BaseVelocity
     from tasks.collision import CollisionAvoidance
-    from tasks.gait import Trot
     from tasks.kinematics import (
         CenterOfMassVelocity,
         ContactVelocity,
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
         VelocityLimits,
         VelocityMinimization,
     )
+    from tasks.locomotion.trot import Trot
     from tasks.spin import WheelSpin
 
 __all__ = [
@@ -77,7 +78,7 @@ _LATER = {
     "Barrier": "tasks.barrier",
     "CollisionAvoidance": "tasks.collision",
     "BaseVelocity": "tasks.base_velocity",
-    "Trot": "tasks.gait",
+    "Trot": "tasks.locomotion.trot",
     "CenterOfMassVelocity": "tasks.kinematics",
     "ContactVelocity": "tasks.kinematics",
     "EndEffectorVelocity": "tasks.kinematics",
@@ -88,4 +89,4 @@ _LATER = {
 }
 """What is imported when it is asked for, and from where: by those who walk, drive, or have no use for forces."""
 
-__getattr__ = lazy(__name__, _LATER, modules=("stacks", "wheels"))
+__getattr__ = lazy(__name__, _LATER, modules=("locomotion", "stacks", "wheels"))

@@ -83,6 +83,7 @@ class Controller(Independent, Periodic):
         deadline: s, or None.
         guard: as given.
         rise: as given.
+        measured: the forces that the last tick was told, by contact; none where it was told none.
     """
 
     def __init__(
@@ -127,6 +128,7 @@ class Controller(Independent, Periodic):
         steady = self.rise is not None and not self.solver.ignores_inequalities
         self._steadiness = Steadiness(self.robot, self.rise) if steady and self.rise is not None else None
         self._steady: dict[Layout, SteadySolving] = {}
+        self.measured: Mapping[str, Array] = {}
         bounds = [stack.name_of(task) for task in stack if task.bounds_only]
         warn_of_ignored_inequalities(self.solver, bounds)
 
@@ -181,6 +183,7 @@ class Controller(Independent, Periodic):
             began = perf_counter()
             robot = self.robot
             felt = None if measured is None else measured_forces(measured, self.stack.contacts)
+            self.measured = felt or {}  # those who steer by what feet feel read it
             robot.update(q, v)
             tick = self._ticker.tick(t, self.period)
             equation = MotionEquation.of(robot, tick)

@@ -6,7 +6,7 @@ import numpy as np
 
 import tasks
 import wbc
-from tasks.gait import Trot
+from tasks.locomotion import Trot
 from wbc.arrays import Array
 from wbc.control.controller import Controller
 from wbc.control.protocol import TorqueController

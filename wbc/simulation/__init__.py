@@ -13,6 +13,7 @@ from wbc.simulation.plants import Plants
 from wbc.simulation.realism import Noise, Realism, Realistic, with_mass_error
 from wbc.simulation.runnable import Runnable
 from wbc.simulation.scene import Scene, make_plant
+from wbc.simulation.terrain import Patch, Terrain, bumps, slope, stairs
 
 if TYPE_CHECKING:
     from wbc.simulation.mujoco import MujocoSimulator
@@ -21,6 +22,7 @@ __all__ = [
     "Log",
     "MujocoSimulator",
     "Noise",
+    "Patch",
     "Plant",
     "Plants",
     "Push",
@@ -29,10 +31,14 @@ __all__ = [
     "Runnable",
     "Scene",
     "Simulator",
+    "Terrain",
     "Worry",
+    "bumps",
     "make_plant",
     "read_log",
     "run",
+    "slope",
+    "stairs",
     "with_mass_error",
 ]
 

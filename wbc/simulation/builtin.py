@@ -34,6 +34,7 @@ from wbc.simulation.contact_impulse import Impulses, solve_coulomb
 from wbc.simulation.ground import Ground, Touching, contact_points, felt
 from wbc.simulation.plant import Plant
 from wbc.simulation.springs import Springs
+from wbc.simulation.terrain import Terrain
 
 MARGIN = 1e-3
 """Points and joints nearer than this to touching, m or rad, are part of the problem."""
@@ -47,7 +48,7 @@ CLOSING = 0.01
 
 
 class Simulator(Plant):
-    """A robot on flat ground or a slope.
+    """A robot on flat ground, a slope or a terrain.
 
     What is named in `contacts` touches it; what else of the robot meets the ground goes through it.
 
@@ -62,6 +63,7 @@ class Simulator(Plant):
             must be given some, or `ground="none"`.
         normal: of the ground, world axes.
         height: of the ground above the world's origin, m.
+        terrain: in the place of the plane, for feet: its tops are touched, its upright sides are not; None: flat.
         integrator: "semi-implicit" (Euler), or "runge-kutta" (of fourth order; not with hard ground, and without
             the joints' position limits).
         stiffness: of soft ground, N/m, at each point.
@@ -85,6 +87,7 @@ class Simulator(Plant):
         *,
         normal: ArrayLike = (0.0, 0.0, 1.0),
         height: float = 0.0,
+        terrain: Terrain | None = None,
         integrator: Literal["semi-implicit", "runge-kutta"] = "semi-implicit",
         stiffness: float = 1e5,
         damping: float = 500.0,
@@ -113,7 +116,7 @@ class Simulator(Plant):
                 'contacts=[...], or let it fall with ground="none"'
             )
         self.friction = self._frictions(friction)
-        self._ground = Ground(self._robot, self.points, normal, height)
+        self._ground = Ground(self._robot, self.points, normal, height, terrain)
         self._springs = Springs(stiffness, damping, self.friction) if ground == "soft" else None
         self._lay_out()
         self._sensors: tuple[str, ...] = ()

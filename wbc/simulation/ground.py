@@ -1,4 +1,4 @@
-"""A plane, and the places on a robot that can touch it."""
+"""A plane or a terrain, and the places on a robot that can touch it."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from wbc.geometry import so3
 from wbc.model.parts import constant, plane_axes
 from wbc.model.tree import Tree
 from wbc.model.wheel import Wheel
+from wbc.simulation.terrain import Terrain
 
 Touching: TypeAlias = str | Contact | tuple[str, ArrayLike]
 """What touches the ground: a frame; a contact of a stack; points fixed to a frame, in it, m, shape (3,) or (n, 3)."""
@@ -39,20 +40,28 @@ class Point:
 
 
 class Ground:
-    """A plane under some points of a robot.
+    """A plane, or a terrain, under some points of a robot.
 
     Args:
         robot: that the points are on.
         points: that touch.
         normal: of the plane, world axes.
         height: of the plane above the world's origin, m.
+        terrain: in the place of the plane: its tops are touched, its upright sides are not; None: there is none.
 
     Attributes:
         points: that touch.
         axes: of every contact, world axes: normal, tangent, tangent, in rows, shape (3, 3); of a wheel see `touch`.
     """
 
-    def __init__(self, robot: Dynamics, points: Iterable[Point], normal: ArrayLike, height: float) -> None:
+    def __init__(
+        self,
+        robot: Dynamics,
+        points: Iterable[Point],
+        normal: ArrayLike,
+        height: float,
+        terrain: Terrain | None = None,
+    ) -> None:
         n = constant(normal, (3,), "normal") / max(float(np.linalg.norm(normal)), 1e-300)
         if not n.any():
             raise WbcError(f"normal = {show(normal)} must be a direction, not zero")
@@ -64,6 +73,9 @@ class Ground:
         self._offsets = np.array([point.offset for point in self.points]).reshape(-1, 3)
         self._radii = np.array([point.radius for point in self.points])
         self._wheels = [(index, point.wheel) for index, point in enumerate(self.points) if point.wheel is not None]
+        self._terrain = terrain
+        if terrain is not None and (height or n[2] < 1.0 or self._wheels):
+            raise WbcError("a terrain is for feet, and on level ground at height 0: leave normal and height away")
 
     def touch(self, robot: Dynamics) -> tuple[Array, Array, Array]:
         """How the points are to the plane in the robot's present state.
@@ -81,6 +93,8 @@ class Ground:
         poses = np.array([robot.pose(frame) for frame in self._frames])[self._frame_of]
         J = np.array([robot.jacobian(frame) for frame in self._frames])[self._frame_of]
         arms = np.matmul(poses[:, :3, :3], self._offsets[:, :, None])[:, :, 0]
+        if self._terrain is not None:
+            return self._touch_terrain(self._terrain, poses[:, :3, 3] + arms, arms, J)
         gaps = (poses[:, :3, 3] + arms) @ n - self._level - self._radii
         arms -= self._radii[:, None] * n  # from the centre of a ball to where it touches
         axes = np.broadcast_to(self.axes, (len(gaps), 3, 3))
@@ -92,6 +106,25 @@ class Ground:
             arms[index] += down
             held = wheel.held @ E
             axes[index] = np.vstack([held[-1:], held[:-1], np.zeros((3 - len(held), 3))])
+        return gaps, axes, axes @ (J[:, :3] - so3.skew(arms) @ J[:, 3:])
+
+    def _touch_terrain(self, terrain: Terrain, at: Array, arms: Array, J: Array) -> tuple[Array, Array, Array]:
+        """As `touch`, on a terrain.
+
+        Args:
+            terrain: that is touched.
+            at: where points, and the centres of balls, are, m, shape (n, 3).
+            arms: the same from the origins of their frames, m, shape (n, 3).
+            J: of the frames, shape (n, 6, nv).
+        """
+        heights, slopes = terrain.heights(at[:, :2])
+        size = np.hypot(slopes, 1.0)
+        axes = np.zeros((len(at), 3, 3))
+        axes[:, 0, 0], axes[:, 0, 2] = -slopes / size, 1.0 / size
+        axes[:, 1, 0], axes[:, 1, 2] = 1.0 / size, slopes / size
+        axes[:, 2, 1] = 1.0
+        gaps = (at[:, 2] - heights) / size - self._radii
+        arms = arms - self._radii[:, None] * axes[:, 0]
         return gaps, axes, axes @ (J[:, :3] - so3.skew(arms) @ J[:, 3:])
 
 

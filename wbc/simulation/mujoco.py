@@ -35,7 +35,8 @@ from wbc.model.mujoco import body_names
 from wbc.simulation.actuation import Actuation
 from wbc.simulation.equalities import add_equalities
 from wbc.simulation.mujoco_wheels import add_wheels
-from wbc.simulation.scenery import furnish
+from wbc.simulation.scenery import add_terrain, furnish
+from wbc.simulation.terrain import Terrain
 from wbc.simulation.transmissions import add_actuators
 
 STIFFNESS = (5e-3, 1.0)
@@ -59,6 +60,7 @@ class MujocoSimulator(Plant):
         robot: a robot of `wbc.load`, a `wbc.Model`, a `mujoco.MjModel`, or the path of an MJCF file.
         timestep: of the physics, s; None: a millisecond, or the model's own.
         friction: of the floor with the robot's shapes (robots of ours only).
+        terrain: patches on the floor (robots of ours only); None: none.
         ignore: for a MuJoCo model: "filters" and "actuators", as for `wbc.load`. What is not used has a control of 0.
 
     Attributes:
@@ -73,6 +75,8 @@ class MujocoSimulator(Plant):
         timestep: float | None = None,
         friction: float = 1.0,
         ignore: Iterable[str] = (),
+        *,
+        terrain: Terrain | None = None,
     ) -> None:
         added: dict[str, tuple[int, Array]] = {}
         ignored = ignorable(ignore)
@@ -90,9 +94,11 @@ class MujocoSimulator(Plant):
         self.model = robot
         if robot.simulated is None:
             tree = Tree(robot)
-            self.mj_model = _on_a_floor(tree, number(friction, "friction", high=1e9))
+            self.mj_model = _on_a_floor(tree, number(friction, "friction", high=1e9), terrain)
             places = {name: tree.place(name) for name in robot.frame_names} | added
         else:
+            if terrain is not None:
+                raise WbcError("a MuJoCo model has its own surroundings: put the terrain into its file")
             self.mj_model = copy.copy(robot.simulated)
             bodies = {name: number for number, name in enumerate(body_names(self.mj_model))}
             places = {name: (number, np.eye(4)) for name, number in bodies.items()}
@@ -225,7 +231,7 @@ class MujocoSimulator(Plant):
         return ""
 
 
-def _on_a_floor(tree: Tree, friction: float) -> Any:  # noqa: ANN401
+def _on_a_floor(tree: Tree, friction: float, terrain: Terrain | None) -> Any:  # noqa: ANN401
     """A robot of ours in MuJoCo with a floor, its shapes, motors, damping and friction."""
     model = tree.model
     if model.left_out:
@@ -243,6 +249,8 @@ def _on_a_floor(tree: Tree, friction: float) -> Any:  # noqa: ANN401
         floor = spec.worldbody.add_geom(type=mujoco.mjtGeom.mjGEOM_PLANE, size=[20.0, 20.0, 0.1], name="floor")
         floor.friction = [friction, 0.005, 0.0001]
         floor.contype, floor.conaffinity, floor.solref = 1, 2, STIFFNESS
+        if terrain is not None:
+            add_terrain(spec, terrain, friction, STIFFNESS)
     furnish(spec)
     add_equalities(spec, tree, bodies)
     kinds = {

@@ -19,6 +19,7 @@ from wbc.simulation.log import Log
 from wbc.simulation.loop import Push, run
 from wbc.simulation.plant import Plant
 from wbc.simulation.realism import Realism, with_mass_error
+from wbc.simulation.terrain import Terrain
 
 SIMULATORS = ("mujoco", "builtin")
 """What a scene can be simulated in."""
@@ -100,8 +101,9 @@ def make_plant(
     timestep: float = 1e-3,
     contacts: str | Contact | Iterable[Touching] | None = None,
     realism: Realism | None = None,
+    terrain: Terrain | None = None,
 ) -> Plant:
-    """A robot on flat ground, in a simulator by its name: the same ground, and as far from ideal, in both.
+    """A robot on flat ground or a terrain, in a simulator by its name: the same ground, and as far from ideal, in both.
 
     Args:
         robot: of `wbc.load`, or its model.
@@ -111,6 +113,7 @@ def make_plant(
         contacts: what touches the ground in the built-in simulator (see `Simulator`); None: the feet. In MuJoCo the
             model's collision shapes touch, whatever is named here, and the forces at these frames are measured.
         realism: what is not ideal; None: nothing.
+        terrain: patches on the ground; None: none.
     """
     realism = Realism() if realism is None else realism
     if not isinstance(realism, Realism):
@@ -121,14 +124,14 @@ def make_plant(
     if simulator == "mujoco":
         from wbc.simulation.mujoco import MujocoSimulator
 
-        plant: Plant = MujocoSimulator(robot, timestep, friction)
+        plant: Plant = MujocoSimulator(robot, timestep, friction, terrain=terrain)
         named = [contacts] if isinstance(contacts, str | Contact) else contacts or ()
         plant.measure(
             touching if isinstance(touching, str) else touching.frame if isinstance(touching, Contact) else touching[0]
             for touching in named
         )
     elif simulator == "builtin":
-        plant = Simulator(robot, timestep, friction=friction, contacts=contacts)
+        plant = Simulator(robot, timestep, friction=friction, contacts=contacts, terrain=terrain)
     else:
         raise unknown_name("simulator", simulator, SIMULATORS)
     return realism.around(plant)

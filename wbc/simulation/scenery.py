@@ -1,10 +1,14 @@
-"""What a robot's surroundings look like in MuJoCo: nothing here has an effect on its motion."""
+"""A robot's surroundings in MuJoCo: what they look like, and the terrain that it walks on."""
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import mujoco
+
+from wbc.geometry import quaternion, so3
+from wbc.simulation.terrain import THICK, Terrain
 
 TILE = 0.25
 """Edge of a tile of the floor, m."""
@@ -53,3 +57,27 @@ def furnish(spec: Any) -> None:  # noqa: ANN401  mujoco is not typed for a stric
     spec.visual.headlight.ambient, spec.visual.headlight.diffuse = [0.35] * 3, [0.25] * 3
     spec.visual.quality.shadowsize, spec.visual.map.shadowclip = 1024, 2.0
     spec.stat.extent = EXTENT  # else the floor would set the scale of shadows and of the viewer's first look
+
+
+def add_terrain(spec: Any, terrain: Terrain, friction: float, stiffness: tuple[float, float]) -> None:  # noqa: ANN401
+    """Adds the patches of a terrain as boxes, whose tops are the patches.
+
+    Args:
+        spec: a `mujoco.MjSpec`.
+        terrain: to add.
+        friction: of the patches with the robot's shapes.
+        stiffness: MuJoCo's `solref` of a contact.
+    """
+    for number, patch in enumerate(terrain.patches):
+        (x0, x1), (y0, y1), (z0, z1) = patch.x, patch.y, patch.z
+        pitch = math.atan2(z0 - z1, x1 - x0)
+        R = so3.exp([0.0, pitch, 0.0])
+        deep = THICK + abs(z1 - z0)
+        box = spec.worldbody.add_geom(type=mujoco.mjtGeom.mjGEOM_BOX, name=f"patch {number}")
+        box.size = [math.hypot(x1 - x0, z1 - z0) / 2, (y1 - y0) / 2, deep / 2]
+        middle = [(x0 + x1) / 2, (y0 + y1) / 2, (z0 + z1) / 2]
+        box.pos, box.quat = [a - deep / 2 * n for a, n in zip(middle, R[:, 2], strict=True)], quaternion.from_matrix(R)
+        box.friction, box.solref = [friction, 0.005, 0.0001], stiffness
+        box.contype, box.conaffinity = 1, 2
+        shade = 0.74 + 0.08 * (number % 2)
+        box.rgba = [shade, shade + 0.03, shade + 0.07, 1.0]

@@ -1,0 +1,51 @@
+"""The task that leads the centre of mass of a robot that walks."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+
+from wbc.arrays import Array
+from wbc.dynamics import Dynamics
+from wbc.tasking.rows import Rows
+from wbc.tasking.task import Task
+from wbc.tasking.tick import Tick
+
+
+class Led(Protocol):
+    """What says how the centre of mass is to move."""
+
+    def acceleration(self, robot: Dynamics, time: float) -> Array:
+        """Of the centre of mass, m/s², world, shape (3,)."""
+        ...
+
+    def off(self, robot: Dynamics, time: float) -> Array:
+        """How far it is from its plan, m, shape (3,)."""
+        ...
+
+
+class Balance(Task):
+    """The centre of mass goes as a walk's tracker says, at the height that it says.
+
+    Args:
+        led: what says it.
+        weight: see `Task`.
+    """
+
+    def __init__(self, led: Led, weight: float = 1.0) -> None:
+        super().__init__("balance", weight)
+        self._led = led
+
+    def rows(self, robot: Dynamics, tick: Tick) -> Rows:
+        """See `Task`; three rows."""
+        wanted = self._led.acceleration(robot, tick.time)
+        return Rows.equal(wanted - robot.com_bias, acceleration=robot.com_jacobian)
+
+    def row_names(self, robot: Dynamics, tick: Tick) -> list[str]:
+        """See `Task`."""
+        return [f"{axis} of the center of mass" for axis in "xyz"]
+
+    def error(self, robot: Dynamics, tick: Tick) -> Array:
+        """See `Task`: of the divergent component of motion in x and y, and of the height; m."""
+        return np.asarray(self._led.off(robot, tick.time))

@@ -1,0 +1,295 @@
+"""Where feet are put: footsteps, what planners are told, and planners that make footsteps."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Protocol
+
+import numpy as np
+
+from tasks.locomotion.schedule import Interval, Schedule
+from wbc.arrays import Array, ArrayLike
+from wbc.errors import WbcError, show
+from wbc.geometry import so3
+from wbc.simulation.terrain import Terrain
+
+HOMING = 0.04
+"""Greatest way that a step makes up for, m."""
+
+STEEPEST = 0.9
+"""Least vertical part of the ground's normal at a foothold: steeper than 26° is no place for a foot."""
+
+
+@dataclass(frozen=True, eq=False)
+class Footstep:
+    """A foot on the ground.
+
+    Attributes:
+        foot: its frame.
+        position: of the middle of its sole, or of its point, world, m, shape (3,).
+        yaw: of the foot about the vertical, rad.
+        normal: of the ground there, world axes, shape (3,).
+    """
+
+    foot: str
+    position: Array
+    yaw: float = 0.0
+    normal: tuple[float, float, float] = (0.0, 0.0, 1.0)
+
+    @property
+    def rotation(self) -> Array:
+        """Of a sole that lies flat there: sole → world, shape (3, 3)."""
+        return tilt(self.normal) @ turn(self.yaw)
+
+    def shifted(self, way: ArrayLike) -> Footstep:
+        """The same step elsewhere on the plane of its ground.
+
+        Args:
+            way: m, world axes, shape (2,).
+        """
+        x, y = np.asarray(way, dtype=float)
+        nx, ny, nz = self.normal
+        return replace(self, position=self.position + np.array([x, y, -(nx * x + ny * y) / nz]))
+
+
+@dataclass(frozen=True, eq=False)
+class Moment:
+    """What planners are told.
+
+    Attributes:
+        time: s.
+        command: velocity forward and to the left, m/s, and yaw rate, rad/s, as it is taken up, in the heading's axes.
+        heading: that the robot should have, rad.
+        place: that the command has led to, m, world, shape (2,).
+        com: of the whole robot, world, m, shape (3,).
+        com_velocity: world, m/s, shape (3,).
+        omega: rate with which it falls, 1/s.
+        feet: where each foot is on the ground, or was last.
+        standing: the feet that stand now by the schedule.
+        ahead: what the schedule has before it: first what is left of the present interval.
+        landed: steps that were made since it began.
+        normal: of the ground as the feet feel it, shape (3,).
+    """
+
+    time: float
+    command: Array
+    heading: float
+    place: Array
+    com: Array
+    com_velocity: Array
+    omega: float
+    feet: Mapping[str, Footstep]
+    standing: tuple[str, ...]
+    ahead: tuple[Interval, ...]
+    landed: int = 0
+    normal: tuple[float, float, float] = (0.0, 0.0, 1.0)
+
+    @property
+    def divergent(self) -> Array:
+        """The divergent component of motion, or capture point: c + ċ / ω, shape (2,), m."""
+        return np.asarray(self.com[:2] + self.com_velocity[:2] / self.omega)
+
+    def landings(self) -> list[tuple[float, str]]:
+        """When which foot lands in what is ahead: s from now, and the foot."""
+        found, since = [], 0.0
+        for now, later in pairwise(self.ahead):
+            since += now.duration
+            found += [(since, foot) for foot in now.air if foot not in later.air]
+        return found
+
+
+class FootstepPlanner(Protocol):
+    """Decides where feet land. One of your own is an object with these two methods."""
+
+    def steps(self, moment: Moment) -> Sequence[Footstep]:
+        """A step for each of `moment.landings()`, in that order."""
+        ...
+
+    def room(self, moment: Moment, step: Footstep) -> tuple[Array, Array]:
+        """How far a step may be shifted where the robot is pushed: least and most, heading's axes, m, shape (2,)."""
+        ...
+
+
+class CommandedSteps:
+    """Footsteps around a middle that goes as the command says.
+
+    A foot is put where it will be in its nominal place r beside the middle in the middle of its stance (Raibert): with
+    c the middle, ψ the heading and t₊ the time to the middle of that stance,
+
+        foothold = c + R_z(ψ + ω t₊ / 2) v t₊ + R_z(ψ + ω t₊) r.
+
+    Where the middle is now is told by the feet that stand, by the same formula. The foothold's height and normal are
+    those of the terrain, or of the plane that the feet feel.
+
+    Args:
+        schedule: of the feet.
+        places: nominal place of each foot beside the middle, m, shape (2,) each.
+        apart: least distance of two feet side by side, m: feet are put farther apart where a command to the side needs
+            it. None: they need not be.
+        reach: greatest distance of a step from its nominal place beside the middle, forward and to the side, m.
+        terrain: that is known; None: none is.
+        soles: size of each sole, m, shape (2,): one is put where the terrain is even under it, forward or backward.
+        climb: greatest step up or down, m.
+        homing: share of the way to the place that the command has led to, that steps make up for.
+
+    Attributes:
+        trouble: why no foothold was found for a step; empty while all were.
+    """
+
+    def __init__(
+        self,
+        schedule: Schedule,
+        places: Mapping[str, Array],
+        apart: float | None = None,
+        reach: tuple[float, float] = (0.3, 0.3),
+        terrain: Terrain | None = None,
+        soles: Mapping[str, Array] | None = None,
+        climb: float = 0.3,
+        homing: float = 0.2,
+    ) -> None:
+        self.schedule, self.places, self.apart, self.reach = schedule, dict(places), apart, reach
+        self.terrain, self.soles, self.climb = terrain, dict(soles or {}), climb
+        self.homing, self.trouble = homing, ""
+
+    def place(self, foot: str, command: Array) -> Array:
+        """Nominal place of a foot beside the middle, wider where it steps to the side, m, shape (2,)."""
+        place = self.places[foot]
+        if self.apart is None:
+            return place
+        least = (self.apart + abs(float(command[1])) * self.schedule.period / 2) / 2
+        return np.array([place[0], math.copysign(max(abs(place[1]), least), place[1])])
+
+    def middle(self, moment: Moment) -> Array:
+        """Where the middle is now, as the feet that stand and will not be lifted next tell it, m, shape (2,)."""
+        lifted = next((interval.air for interval in moment.ahead[1:] if interval.air), ())
+        told = [foot for foot in moment.standing if foot not in lifted] or list(moment.standing) or list(moment.feet)
+        found = np.zeros(2)
+        for foot in told:
+            ahead = _lift_off(moment.ahead, foot) - self.schedule.stance(foot) / 2
+            place = turn(moment.heading + moment.command[2] * ahead)[:2, :2] @ self.place(foot, moment.command)
+            found += moment.feet[foot].position[:2] - place - _way(moment, ahead)
+        found /= len(told)
+        return found + np.clip(self.homing * (moment.place - found), -HOMING, HOMING)
+
+    def steps(self, moment: Moment) -> list[Footstep]:
+        """See `FootstepPlanner`."""
+        middle, found = self.middle(moment), []
+        self.trouble = ""
+        last = dict(moment.feet)
+        for since, foot in moment.landings():
+            ahead = since + self.schedule.stance(foot) / 2
+            yaw = moment.heading + moment.command[2] * ahead
+            xy = middle + _way(moment, ahead) + turn(yaw)[:2, :2] @ self.place(foot, moment.command)
+            step = self._on_the_ground(moment, foot, xy, yaw, last)
+            last[foot] = step
+            found.append(step)
+        return found
+
+    def _on_the_ground(
+        self, moment: Moment, foot: str, xy: Array, yaw: float, last: Mapping[str, Footstep]
+    ) -> Footstep:
+        """A footstep at a place: as high as the ground is there."""
+        lowest = min(last.values(), key=lambda step: float(np.hypot(*(step.position[:2] - xy))))
+        if self.terrain is None:
+            n = moment.normal
+            rise = -(n[0] * (xy[0] - lowest.position[0]) + n[1] * (xy[1] - lowest.position[1])) / n[2]
+            return Footstep(foot, np.append(xy, lowest.position[2] + rise), yaw, n)
+        over = self._over(moment)
+        xy = self.terrain.even(xy, yaw, self.soles[foot]) if foot in self.soles else xy
+        height, normal = self.terrain.height(xy) + over, self.terrain.normal(xy)
+        way = height - float(moment.feet[foot].position[2])
+        if not self.trouble and normal[2] < STEEPEST:
+            self.trouble = f"no foothold for {foot!r}: the ground at ({xy[0]:.2f}, {xy[1]:.2f}) m is too steep"
+        elif not self.trouble and abs(way) > 2 * self.climb:
+            self.trouble = (
+                f"no foothold for {foot!r}: the ground at ({xy[0]:.2f}, {xy[1]:.2f}) m is {abs(way):.2f} m "
+                f"{'higher' if way > 0 else 'lower'} than the foot; its steps are up to {2 * self.climb:.2f} m"
+            )
+        return Footstep(foot, np.append(xy, height), yaw, normal)
+
+    def _over(self, moment: Moment) -> float:
+        """How high a foot's frame is over the terrain while it stands on it, m: the radius of a ball."""
+        assert self.terrain is not None
+        return min(float(step.position[2]) - self.terrain.height(step.position[:2]) for step in moment.feet.values())
+
+    def room(self, moment: Moment, step: Footstep) -> tuple[Array, Array]:
+        """See `FootstepPlanner`: no farther than the legs reach, and not into another foot."""
+        reach = np.array(self.reach)
+        low, high = -reach, reach.copy()
+        if self.apart is not None:
+            R = turn(moment.heading)[:2, :2]
+            side = math.copysign(1.0, self.places[step.foot][1])
+            for foot in moment.standing:
+                away = float((R.T @ (step.position[:2] - moment.feet[foot].position[:2]))[1]) * side
+                inward = max(away - self.apart, 0.0)
+                if side > 0:
+                    low[1] = max(low[1], -inward)
+                else:
+                    high[1] = min(high[1], inward)
+        return low, high
+
+
+class ListedSteps:
+    """Footsteps out of a list, one after the other; at its end the robot stops.
+
+    Args:
+        steps: in the order in which feet land.
+        usual: whose `room` is taken.
+    """
+
+    def __init__(self, steps: Sequence[Footstep], usual: FootstepPlanner) -> None:
+        for step in steps:
+            if not isinstance(step, Footstep):
+                raise WbcError(f"footsteps are tasks.locomotion.Footstep objects; {show(step)} is none")
+        for first, second in pairwise(steps):
+            if first.foot == second.foot:
+                raise WbcError(f"{first.foot!r} steps twice in a row in the footsteps; feet step in turn")
+        self.list, self.usual = tuple(steps), usual
+
+    def steps(self, moment: Moment) -> list[Footstep]:
+        """See `FootstepPlanner`: those that are left, then steps in place."""
+        last = dict(moment.feet)
+        found = []
+        for number, (_, foot) in enumerate(moment.landings(), moment.landed):
+            step = self.list[number] if number < len(self.list) and self.list[number].foot == foot else last[foot]
+            last[foot] = step
+            found.append(step)
+        return found
+
+    def room(self, moment: Moment, step: Footstep) -> tuple[Array, Array]:
+        """See `FootstepPlanner`."""
+        return self.usual.room(moment, step)
+
+
+def _way(moment: Moment, ahead: float) -> Array:
+    """The way of the middle in a time, m, world, shape (2,)."""
+    vx, vy, rate = moment.command
+    return np.asarray(turn(moment.heading + rate * ahead / 2)[:2, :2] @ np.array([vx, vy]) * ahead)
+
+
+def _lift_off(ahead: Sequence[Interval], foot: str) -> float:
+    """The time until a foot is lifted, s; that of all that is ahead, where it is not."""
+    time = 0.0
+    for interval in ahead:
+        if foot in interval.air:
+            return time
+        time += interval.duration
+    return time
+
+
+def turn(yaw: float) -> Array:
+    """A rotation about the vertical, shape (3, 3)."""
+    c, s = math.cos(yaw), math.sin(yaw)
+    return np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
+
+
+def tilt(normal: Sequence[float] | Array) -> Array:
+    """The shortest rotation that takes the vertical to a normal, shape (3, 3)."""
+    x, y, z = (float(n) for n in normal)
+    sine = math.hypot(x, y)
+    if sine < 1e-9:
+        return np.eye(3)
+    return np.asarray(so3.exp(np.array([-y, x, 0.0]) * (math.atan2(sine, z) / sine)))

@@ -1,0 +1,99 @@
+"""How a foot gets from step to step: paths of least jerk to a place that may still change."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tasks.locomotion.footsteps import Footstep, tilt, turn
+from wbc.arrays import Array
+from wbc.geometry import so3
+
+RISING = 0.5
+"""Share of a swing at which a foot is at its highest."""
+
+SETTLING = 0.004
+"""A foot that is so near to its time of landing, s, goes straight down."""
+
+
+def onward(state: Array, goal: float, left: float, dt: float, falling: float = 0.0) -> Array:
+    """Position, velocity and acceleration after a while on the path of least jerk to a goal, with no speed there.
+
+    Args:
+        state: the three now, shape (3,).
+        goal: where it is to rest.
+        left: time until then, s.
+        dt: the while, s.
+        falling: acceleration at the goal, to the negative side.
+    """
+    x, v, a = (float(part) for part in state)
+    T = left
+    d, e, f = goal - x - v * T - 0.5 * a * T * T, -v - a * T, -falling - a
+    c3 = (10 * d - 4 * e * T + 0.5 * f * T * T) / T**3
+    c4 = (-15 * d + 7 * e * T - f * T * T) / T**4
+    c5 = (6 * d - 3 * e * T + 0.5 * f * T * T) / T**5
+    s = dt
+    return np.array(
+        [
+            x + s * (v + s * (a / 2 + s * (c3 + s * (c4 + s * c5)))),
+            v + s * (a + s * (3 * c3 + s * (4 * c4 + s * 5 * c5))),
+            a + s * (6 * c3 + s * (12 * c4 + s * 20 * c5)),
+        ]
+    )
+
+
+class Swing:
+    """A foot in the air. It lands with no velocity against the ground; where that comes late it goes on down.
+
+    Args:
+        start: where it was lifted.
+        rotation: of the sole there, sole → world, shape (3, 3).
+        lift: height over the higher one of both ends, m.
+        search: speed with which it goes down where the ground comes late, m/s.
+
+    Attributes:
+        elapsed: since it was lifted, s.
+        left: until it is to land, s.
+        state: position, velocity and acceleration of x, y, z and yaw, shape (3, 4).
+        rotation: that the sole is to have, shape (3, 3).
+    """
+
+    def __init__(self, start: Footstep, rotation: Array, lift: float, search: float = 0.15) -> None:
+        self.start, self.lift, self.search = start, lift, search
+        self.elapsed, self.left = 0.0, 1.0
+        self.state = np.zeros((3, 4))
+        self.state[0] = [*start.position, start.yaw]
+        self.rotation = self._first = rotation
+
+    def advance(self, goal: Footstep, left: float, dt: float) -> None:
+        """Goes on.
+
+        Args:
+            goal: where it is to land.
+            left: time until then, s.
+            dt: since the last time, s.
+        """
+        self.elapsed += dt
+        self.left = left
+        state, whole = self.state.copy(), self.elapsed + left
+        T = max(left, SETTLING, dt)
+        yaw = goal.yaw + 2 * np.pi * round((float(state[0, 3]) - goal.yaw) / (2 * np.pi))
+        for axis, end in ((0, goal.position[0]), (1, goal.position[1]), (3, yaw)):
+            if left > SETTLING:
+                state[:, axis] = onward(state[:, axis], float(end), T, dt)
+            else:
+                state[1:, axis] = 0.0
+        top = max(self.start.position[2], goal.position[2]) + self.lift
+        if left <= SETTLING:
+            state[1, 2], state[2, 2] = max(state[1, 2] - 2.0 * dt, -self.search), 0.0
+            state[0, 2] += state[1, 2] * dt
+        elif self.elapsed < RISING * whole:
+            falling = 24.0 * self.lift / whole**2
+            state[:, 2] = onward(state[:, 2], float(top), max(RISING * whole - self.elapsed, SETTLING, dt), dt, falling)
+        else:
+            state[:, 2] = onward(state[:, 2], float(goal.position[2]), T, dt)
+        self.state = state
+        share = min(1.5 * self.elapsed / max(whole, 1e-3), 1.0)
+        share = share * share * (3 - 2 * share)
+        flat = tilt(goal.normal) @ turn(float(state[0, 3]))
+        first = turn(float(state[0, 3]) - self.start.yaw) @ self._first
+        self.rotation = flat @ so3.exp((1 - share) * so3.log(flat.T @ first))
