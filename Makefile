@@ -4,7 +4,7 @@ export OMP_NUM_THREADS := 1
 PYTHON ?= python3
 PY := .venv/bin/python
 
-.PHONY: test sanitize demo lint bench robust wild soak docs dist clean
+.PHONY: test sanitize demo lint bench robust wild soak web docs dist clean
 
 test: .venv/ready
 	$(PY) -m pytest
@@ -51,6 +51,12 @@ dist: .venv/ready
 
 soak: .venv/ready
 	$(PY) -m pytest -m soak
+
+# A page in a real browser, Debian's chromium, which is installed where it is missing.
+web: .venv/ready
+	command -v chromium chromedriver > /dev/null || { apt-get update -qq && apt-get install -y -qq chromium chromium-driver > /dev/null; }
+	$(PY) -m pip install --quiet --disable-pip-version-check --editable ".[all,web]" --group web
+	$(PY) -m pytest -m web
 
 .venv/ready: pyproject.toml setup.py $(wildcard kernel/*.[ch] kernel/solver/*.[ch])
 	test -x $(PY) || $(PYTHON) -m venv .venv

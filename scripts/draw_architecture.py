@@ -105,6 +105,7 @@ DOWN = (0, 1, 2, 4, 5, 7, 8, 11, 12, 13)
 
 LAYERS = {
     "wbc.application": "the command line, reports, pictures, videos, the viewer",
+    "wbc.web": "a page in a browser, on a run or a log",
     "wbc.gym": "scenes as environments of gymnasium",
     "wbc.sweeps": "thousands of runs: cases, rows, executors, pictures, tuning",
     "wbc.scenes": "the demonstration, the examples, and scenes out of files",

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from wbc import realtime as realtime
     from wbc import solvers as solvers
     from wbc import sweeps as sweeps
+    from wbc import web as web
     from wbc.collision import CollisionGeometry
     from wbc.contacts import Contact, PointContact, RollingContact, SurfaceContact
     from wbc.control.batch import Batch
@@ -133,7 +134,18 @@ _LATER = {
 }
 """Where each name is imported from, when it is first asked for: `wbc --help` needs none of them."""
 
-_MODULES = ("classical", "collision", "estimation", "gym", "kinematics", "liegroups", "realtime", "solvers", "sweeps")
+_MODULES = (
+    "classical",
+    "collision",
+    "estimation",
+    "gym",
+    "kinematics",
+    "liegroups",
+    "realtime",
+    "solvers",
+    "sweeps",
+    "web",
+)
 
 __getattr__ = lazy(__name__, _LATER, _MODULES)
 

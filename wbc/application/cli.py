@@ -220,6 +220,9 @@ Period = Annotated[
 Out = Annotated[Path, typer.Option(help="Folder for the log, the picture and the video.")]
 View = Annotated[bool, typer.Option("--view", help="Open MuJoCo's viewer, where there is a display; in real time.")]
 Realtime = Annotated[bool, typer.Option("--realtime", help="Go no faster than the clock.")]
+Web = Annotated[bool, typer.Option("--web", help="Show it on a page in a browser; see docs/web.md.")]
+Host = Annotated[str, typer.Option(help="Address that the page is bound to.")]
+Port = Annotated[int, typer.Option(help="Of the page; the next free one, where it is in use.")]
 VIDEO = "A GIF of the run, where MuJoCo can render."
 
 
@@ -286,6 +289,9 @@ def run_scene(
         str, typer.Option(metavar="HASH", help="Of a sweep: run that case again, or one whose name begins like that.")
     ] = "",
     runs: Annotated[Path, typer.Option(help="Folder of the sweep, or of several, that has the case.")] = Path("runs"),
+    web: Web = False,
+    host: Host = "127.0.0.1",
+    port: Port = 8080,
 ) -> None:
     """Run an example, or a Python file of yours that has a function scene().
 
@@ -303,8 +309,14 @@ def run_scene(
 
       wbc run my_robot.py --view --duration 20
 
+      wbc run demo --web
+
       wbc run demo --case 3f2a9c --runs runs/push --view
     """
+    if web and view:
+        raise typer.BadParameter("a run has a page or a window, not both", param_hint="--web/--view")
+    from wbc.application.live import Where
+
     _run(
         what,
         simulator,
@@ -313,6 +325,7 @@ def run_scene(
         out,
         case=case,
         runs=runs,
+        web=Where(host, port) if web else None,
         duration=duration,
         period=period,
         view=view,
@@ -396,8 +409,18 @@ def show(
     out: Annotated[
         Path | None, typer.Option(help="File for the plots, .png, .svg or .pdf. Default: LOG_plots.png, beside it.")
     ] = None,
+    web: Web = False,
+    robot: Annotated[str, typer.Option(help="Of the page: the file of the robot. Default: the packaged one.")] = "",
+    floating: Annotated[
+        bool | None,
+        typer.Option("--floating/--fixed", help="Of the page: whether its base moves. Default: see the log."),
+    ] = None,
+    host: Host = "127.0.0.1",
+    port: Port = 8080,
 ) -> None:
     """Show what is in a log: a summary, and plots in a picture. A log that breaks off is shown up to there.
+
+    With --web: the robot on a page in a browser, with a timeline.
 
     Exit code: 0, 1 if it can't be read or drawn, 2 wrong usage.
 
@@ -406,6 +429,8 @@ def show(
       wbc show out/demo.log
 
       wbc show out/demo.log --out demo.pdf
+
+      wbc show out/demo.log --web
     """
     from wbc.application import reports
     from wbc.application.session import draw
@@ -413,6 +438,12 @@ def show(
 
     try:
         found = read_log(log)
+        if web:
+            from wbc.application.live import Where, replay
+
+            tell(reports.run(found), "")
+            replay(found, robot, floating, Where(host, port))
+            return
     except WbcError as error:
         raise _failure(error, 1) from None
     tell(reports.run(found), "", reports.ticks(found), "")

@@ -19,6 +19,8 @@ from wbc.simulation.runnable import Runnable
 from wbc.simulation.scene import Scene
 
 if TYPE_CHECKING:
+    from wbc.application.comparison import Comparison
+    from wbc.application.live import Where
     from wbc.application.viewer import Viewer
 
 
@@ -34,6 +36,7 @@ def run(
     video: bool = False,
     realtime: bool = False,
     beside: bool = False,
+    web: Where | None = None,
 ) -> Log:
     """Runs a scene, tells how it went, and writes what is kept of it.
 
@@ -48,6 +51,7 @@ def run(
         video: whether to make a video.
         realtime: whether to go no faster than the clock.
         beside: whether to show the states to the same controller on the other backends.
+        web: where a page in a browser is to be; None: there is none.
     """
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", WbcWarning)
@@ -63,6 +67,12 @@ def run(
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise WbcError(f"can't make the folder {str(out)!r}: {error.strerror}") from None
+    pace: Pace | None = None
+    if web is not None:
+        from wbc.application.live import run_live
+
+        log, scene = run_live(scene, lambda: make(backend), web, duration, period, out / f"{name}.log")
+        return _tell_run(log, scene, name, out, others, pace, video)
     with contextlib.ExitStack() as held:
         window = _open_viewer(scene, held) if view else None
         pace = Pace() if realtime or window else None
@@ -78,6 +88,13 @@ def run(
             return window is not None and not window.show()
 
         log = scene.run(duration, period, out / f"{name}.log", until=after)
+    return _tell_run(log, scene, name, out, others, pace, video)
+
+
+def _tell_run(
+    log: Log, scene: Runnable, name: str, out: Path, others: list[Comparison], pace: Pace | None, video: bool
+) -> Log:
+    """Tells how a run went, and draws it."""
     figures = scene.figures(log) if scene.figures is not None and len(log) else None
     tell(reports.run(log, figures), "", reports.ticks(log, f"on {scene.robot.name}", others), "")
     if pace is not None:

@@ -1,4 +1,4 @@
-"""The weights of a stack's tasks, and how far each is in force, as they change over time."""
+"""The weights and gains of a stack's tasks, and how far each is in force, as they change over time."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from typing import Literal
 
 from wbc.control.ramps import Ramps
 from wbc.errors import number
+from wbc.tasking.feedback import Feedback, between, feedback, same, set_feedback
 from wbc.tasking.task import Task
 
-What = Literal["weight", "presence"]
+What = Literal["weight", "presence", "gains"]
 
 
 class Schedule:
@@ -25,6 +26,8 @@ class Schedule:
         self._ramps: Ramps[tuple[What, str]] = Ramps()
         self._start: dict[tuple[What, str], float] = {}
         self._presence: dict[str, float] = {}
+        self._gains: dict[str, tuple[Feedback, Feedback]] = {}  # where they come from, and where they go to
+        self._held: set[tuple[What, str]] = set()
 
     @property
     def partial(self) -> bool:
@@ -40,8 +43,21 @@ class Schedule:
         """How far a task is in force: 1 fully, 0 not at all."""
         return self._presence.get(name, 1.0)
 
-    def change(self, name: str, what: What, target: float, duration: float) -> None:
+    def hold(self, name: str, what: What) -> None:
+        """Keeps a weight, a presence or gains for who asks with `by_hand`: what others ask for is passed over.
+
+        A scene that switches a task in every tick does not win against a person who moves its switch.
+
+        Args:
+            name: of the task.
+            what: of it is kept.
+        """
+        self._held.add((what, name))
+
+    def change(self, name: str, what: What, target: float, duration: float, *, by_hand: bool = False) -> None:
         """Changes a weight or a presence from the next tick on; see `Stack.fade` and `Stack.switch_off`."""
+        if (what, name) in self._held and not by_hand:
+            return
         target = number(target, f"the {what} of {name!r}", high=1e12)
         duration = number(duration, f"the duration for {name!r}, s,", high=1e9)
         key: tuple[What, str] = (what, name)
@@ -51,6 +67,21 @@ class Schedule:
             return  # there, or asked for again, as in every tick: a fade goes on and does not begin again
         self._ramps.begin(key, target, duration)
         self._start[key] = now
+
+    def change_gains(self, name: str, gains: Feedback, duration: float, *, by_hand: bool = False) -> None:
+        """Changes the gains of a task from the next tick on; see `Stack.fade_gains`."""
+        key: tuple[What, str] = ("gains", name)
+        if key in self._held and not by_hand:
+            return
+        duration = number(duration, f"the duration for {name!r}, s,", high=1e9)
+        running, now = self._ramps.under_way(key), feedback(self._tasks[name])
+        if now is None:
+            return
+        wanted = now if running is None else self._gains[name][1]
+        if same(wanted, gains) and (running is None or running.duration == duration):
+            return  # see `change`
+        self._ramps.begin(key, 1.0, duration)
+        self._gains[name] = now, gains
 
     def advance(self, time: float, whose: object = None) -> None:
         """Carries all on to a time: the same time twice gives the same.
@@ -63,6 +94,9 @@ class Schedule:
             return
         for key, ramp in self._ramps.advance(time, whose):
             what, name = key
+            if what == "gains":
+                set_feedback(self._tasks[name], between(*self._gains[name], ramp.share))
+                continue
             value = ramp.between(self._start[key], ramp.target)
             if what == "weight":
                 self._tasks[name].weight = value

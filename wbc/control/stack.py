@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from wbc.arrays import Array
+from wbc.arrays import Array, ArrayLike
 from wbc.contacts import Contact
 from wbc.control.equation_of_motion import EquationOfMotion
 from wbc.control.schedule import Schedule, What
@@ -14,6 +14,8 @@ from wbc.control.support import Support
 from wbc.copies import Independent
 from wbc.dynamics.base import Dynamics
 from wbc.errors import WbcError, WbcWarning, show, unknown_name
+from wbc.tasking.feedback import fitting
+from wbc.tasking.gains import Gains
 from wbc.tasking.levels import Levels, as_levels
 from wbc.tasking.task import Task
 from wbc.tasking.tick import Tick
@@ -185,6 +187,17 @@ class Stack(Independent):
             duration: s; 0 is at once.
         """
         self._change(name, "weight", weight, duration)
+
+    def fade_gains(self, name: str, gains: Gains | ArrayLike, duration: float = 0.5) -> None:
+        """Changes the gains of a task smoothly, from the next tick on: kp and kd go straight to their new values.
+
+        Args:
+            name: of the task.
+            gains: to reach; for a task with a rate gain, such as `BaseVelocity`, a number, 1/s, or one an axis. An
+                impedance takes kp as its stiffness and kd as its damping.
+            duration: s; 0 is at once.
+        """
+        self.schedule.change_gains(name, fitting(self[name], name, gains), duration)
 
     def switch_off(self, name: str, duration: float = 0.0) -> None:
         """Takes a task out, from the next tick on.

@@ -57,7 +57,7 @@ def run(
     *,
     deadline: float | None = None,
     targets: Callable[[float, TorqueController], None] | None = None,
-    disturbances: Push | Iterable[Push] = (),
+    disturbances: Push | Iterable[Push] | Callable[[float], Iterable[Push]] = (),
     record: str | Path | None = None,
     progress: Callable[[float], None] | None = None,
     until: Callable[[float, Solution], bool] | None = None,
@@ -80,7 +80,7 @@ def run(
         deadline: of a tick, s, for a controller that has none. None: the period, which it would have to keep on a
             robot; math.inf: it takes what time it needs, so that a busy machine changes nothing.
         targets: called before each tick with the time and the controller, to set targets, contacts, weights.
-        disturbances: pushes.
+        disturbances: pushes; or a function of the time that gives those that there are by then.
         record: file to write the log to as it goes.
         progress: called after each tick with the share that is done.
         until: called after each tick with the time and the solution; true ends the run.
@@ -106,10 +106,7 @@ def run(
     number(duration, "duration, s,", high=1e9, above=True)
     if not isinstance(every, int) or isinstance(every, bool) or every < 1:
         raise WbcError(f"every = {show(every)} must be a whole number of ticks, 1 or more")
-    robot, pushes = controller.robot, tuple(disturbances) if isinstance(disturbances, Iterable) else (disturbances,)
-    odd = [push for push in pushes if not isinstance(push, Push)]
-    if odd:
-        raise WbcError(f"disturbances are wbc.Push objects; {show(odd[0])} is none")
+    robot, pushing = controller.robot, _Pushing(plant, disturbances)
     if (plant.model.nq, plant.model.nv, plant.model.na) != (robot.nq, robot.nv, robot.na):
         theirs = (plant.model.nq, plant.model.nv, plant.model.na)
         raise WbcError(
@@ -147,7 +144,7 @@ def run(
                 solution = step(q, v, now, measured if tick else {})
                 taken = clock.perf_counter() - began
                 plant.apply(solution.torque)
-                push_all(plant, pushes, now)
+                pushing.push(now)
                 noted, delivered = tick % every == 0, np.full(robot.na, np.nan)
                 if noted:
                     row = _row(now, q, v, solution, measured, contacts, taken)
@@ -226,6 +223,34 @@ def push_all(plant: Plant, pushes: tuple[Push, ...], now: float) -> None:
             if push.frame == frame and push.start <= now < push.start + push.duration:
                 total[: len(push.force)] += push.force
         plant.push(frame, total)
+
+
+class _Pushing:
+    """Pushes a plant in every tick: by pushes that are known, or by those that a function gives."""
+
+    def __init__(self, plant: Plant, given: Push | Iterable[Push] | Callable[[float], Iterable[Push]]) -> None:
+        self._plant, self._function = plant, given if callable(given) else None
+        known = () if callable(given) else given if isinstance(given, Iterable) else (given,)
+        self._pushes = self._checked(known)
+
+    @staticmethod
+    def _checked(pushes: Iterable[Push]) -> tuple[Push, ...]:
+        found = tuple(pushes)
+        odd = [push for push in found if not isinstance(push, Push)]
+        if odd:
+            raise WbcError(f"disturbances are wbc.Push objects; {show(odd[0])} is none")
+        return found
+
+    def push(self, now: float) -> None:
+        """See `push_all`; a body that is no longer among the pushes is let go."""
+        if self._function is None:
+            push_all(self._plant, self._pushes, now)
+            return
+        before, self._pushes = self._pushes, self._checked(self._function(now))
+        named = {push.frame for push in self._pushes}
+        for frame in {push.frame for push in before} - named:
+            self._plant.push(frame, np.zeros(6))
+        push_all(self._plant, self._pushes, now)
 
 
 def verdict(plant: Plant, state: tuple[Array, Array], true: tuple[Array, Array], fall: Fall) -> str:

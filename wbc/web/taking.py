@@ -1,0 +1,97 @@
+"""Makes pictures of a live run, on a thread that is not the run's."""
+
+from __future__ import annotations
+
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from wbc.web.knobs import WEIGHT
+from wbc.web.live import Live
+from wbc.web.picture import Picture, Scenery, Touch, limits, lines
+from wbc.web.shapes import surfaces
+
+EXPLAINED = 0.4
+"""From one explanation to the next, s of the clock: each takes a millisecond or more."""
+
+
+def scenery(live: Live) -> Scenery:
+    """What stays as it is of a live run.
+
+    Args:
+        live: that has not begun.
+    """
+    robot, stack = live.scene.robot, live.stack
+    for contact in stack.contacts:
+        contact.fit(robot)
+    names, least, most = limits(robot.model)
+    return Scenery(
+        robot.model.name,
+        robot.copy(),
+        tuple(surfaces(robot.model)),
+        tuple(Touch.of(contact) for contact in stack.contacts),
+        tuple(live.scene.plant.contact_forces),
+        names,
+        least,
+        most,
+        len(stack),
+        lines(stack, live.knobs()),
+        tuple(live.scene.plant.frames),
+    )
+
+
+class Taker:
+    """Makes pictures of what is in the slot of a live run.
+
+    Args:
+        live: that runs on another thread; it is only read.
+    """
+
+    def __init__(self, live: Live) -> None:
+        self._live = live
+        self._explained, self._explanation = -EXPLAINED, ""
+        self._last: object = None
+
+    def take(self, anyway: bool = False) -> Picture | None:
+        """A picture of the newest tick; None where there is none, or nothing is new.
+
+        Args:
+            anyway: whether to make one though nothing is new.
+        """
+        live = self._live
+        look, slowest = live.slot.take()
+        state = (look, live.mode, live.notice)
+        if look is None or (not anyway and self._last == state):
+            return None
+        new, self._last = self._last != state, state
+        clock = perf_counter()
+        solution: Any = look.solution
+        if clock - self._explained >= EXPLAINED or (new and live.mode != "running"):
+            self._explained, self._explanation = clock, solution.explain()
+        stack = live.stack
+        return Picture(
+            look.time,
+            np.array(solution.q),
+            np.array(solution.torque),
+            {name: np.array(force) for name, force in solution.forces.items()},
+            {frame: np.array(force) for frame, force in look.measured.items()},
+            np.array([level.cost for level in solution.levels]),
+            slowest or solution.time.total,
+            solution.status,
+            live.mode,
+            {name: stack[name].weight for name in stack.names},
+            {name: stack.presence(name) for name in stack.names},
+            {n: {knob.name: knob.value for knob in found if knob.name != WEIGHT} for n, found in live.knobs().items()},
+            {name: target for name in stack.names if (target := _target(stack[name])) is not None},
+            tuple((push.frame, tuple(push.force[:3])) for push in live.pushes),
+            str(solution.health),
+            self._explanation,
+            live.notice,
+        )
+
+
+def _target(task: Any) -> Any:  # noqa: ANN401  a task of any kind
+    """A target that stands still, as an array; None where there is none."""
+    target = getattr(task, "target", None)
+    return np.array(target) if isinstance(target, np.ndarray) else None
