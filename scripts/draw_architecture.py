@@ -120,6 +120,7 @@ LAYERS = {
     "wbc.solvers": "levels in, x out: no robotics; the compiled kernel and the same in numpy",
     "wbc.contacts": "points, soles, wheels, friction cones",
     "wbc.tasking": "what a task is: rows, targets, gains, the tick",
+    "wbc.collision": "shapes that may meet: pairs, distances, what they bound",
     "wbc.dynamics": "robots in a state: the backends",
     "wbc.model": "robots as plain data, and their readers",
     "wbc.geometry": "pure functions on arrays",
