@@ -42,6 +42,8 @@ if TYPE_CHECKING:
         VelocityMinimization,
     )
     from tasks.locomotion.trot import Trot
+    from tasks.pressure import CenterOfPressure, DivergentComponent, PressureBounds, ZeroMomentPoint
+    from tasks.regions import FrameSpeedLimit, KeepIn, KeepOut, OverSupport, PowerLimit
     from tasks.spin import WheelSpin
 
 __all__ = [
@@ -51,20 +53,28 @@ __all__ = [
     "CartesianImpedance",
     "CenterOfMass",
     "CenterOfMassVelocity",
+    "CenterOfPressure",
     "CentroidalMomentum",
     "CollisionAvoidance",
     "ContactForce",
     "ContactMotion",
     "ContactVelocity",
+    "DivergentComponent",
     "EndEffectorAcceleration",
     "EndEffectorVelocity",
     "EquationOfMotion",
     "ForceMinimization",
+    "FrameSpeedLimit",
     "FrictionCones",
     "JointAcceleration",
     "JointImpedance",
     "JointLimits",
     "JointVelocity",
+    "KeepIn",
+    "KeepOut",
+    "OverSupport",
+    "PowerLimit",
+    "PressureBounds",
     "Rows",
     "TorqueLimits",
     "TorqueMinimization",
@@ -72,9 +82,19 @@ __all__ = [
     "VelocityLimits",
     "VelocityMinimization",
     "WheelSpin",
+    "ZeroMomentPoint",
 ]
 
 _LATER = {
+    "PowerLimit": "tasks.regions",
+    "OverSupport": "tasks.regions",
+    "FrameSpeedLimit": "tasks.regions",
+    "KeepOut": "tasks.regions",
+    "KeepIn": "tasks.regions",
+    "DivergentComponent": "tasks.pressure",
+    "PressureBounds": "tasks.pressure",
+    "ZeroMomentPoint": "tasks.pressure",
+    "CenterOfPressure": "tasks.pressure",
     "Barrier": "tasks.barrier",
     "CollisionAvoidance": "tasks.collision",
     "BaseVelocity": "tasks.base_velocity",

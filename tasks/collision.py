@@ -15,14 +15,17 @@ from wbc.errors import WbcError, number, show
 from wbc.tasking.rows import Rows
 from wbc.tasking.tick import Tick
 
-FREE = 0.1
+FREE = 0.065
 """How far beyond the margin a pair at rest is looked at closely, m."""
 
-FADE = 0.08
+FADE = 0.055
 """Over this last part of it, bounds are loosened till they bound nothing: rows come and go without a jump, m."""
 
-FLAT = 0.06
+FLAT = 0.045
 """How far within the horizon a pair is when its corners are looked at as well, m."""
+
+RAMP = 0.01
+"""Over so much more, rows of corners come into force, m."""
 
 SAME = 1e-7
 """The nearest points of a pair whose distance is that of a corner but for this need no row of their own, m."""
@@ -125,7 +128,7 @@ class CollisionAvoidance(Kept):
         corner = points > 0
         if corner.any():
             late = seen.inside[corner] - FLAT
-            loose[corner] += np.maximum(FADE - FLAT - late, 0.0) / np.maximum(late, 1e-9)
+            loose[corner] += np.maximum(RAMP - late, 0.0) / np.maximum(late, 1e-9)
             loose[self._doubled(seen, corner)] = np.inf
         loose[left <= 0.0] = np.inf
         return np.asarray(most + self.braking * loose)
@@ -133,7 +136,7 @@ class CollisionAvoidance(Kept):
     def _doubled(self, seen: Rates, corner: MaskArray) -> IntArray:
         """Pairs well within the horizon whose nearest points are at a corner, which has a row of its own."""
         pair = seen.key // self._proximity.per_pair
-        mains = np.flatnonzero(~corner & (seen.inside > FADE))
+        mains = np.flatnonzero(~corner & (seen.inside > FLAT + RAMP))
         nearest = np.full(int(pair.max()) + 1, np.inf)
         np.minimum.at(nearest, pair[corner], seen.distance[corner])
         found: IntArray = mains[nearest[pair[mains]] <= seen.distance[mains] + SAME]

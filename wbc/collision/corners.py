@@ -16,7 +16,7 @@ from wbc.collision.closed_forms import dot, segments
 from wbc.collision.engine import Witnesses
 from wbc.collision.solid import Solid
 
-BAND = 0.05
+BAND = 0.03
 """Corners that lie this much farther from the other shape than the nearest one, along the normal, are left out, m."""
 
 _SIGNS = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)], dtype=float)

@@ -93,7 +93,8 @@ def features(
             if found is None:
                 continue
             points = found.points @ R.T + poses[mine, :3, 3]
-            faces.append((points, found.radius))
+            if found.near.sum() > 1:
+                faces.append((points, found.radius))
             balls.append((number * PER_PAIR + 1 + (0 if side > 0 else MOST), mine, its, points, found))
         if len(faces) == 2:
             crossing = crossings(faces[0][0], faces[1][0], normal)
