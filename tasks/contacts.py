@@ -223,8 +223,8 @@ class FrictionCones(Task):
     forces stay between the contact's minimum and maximum, and under its ceiling while it is being closed or opened.
 
     Where a contact slides there is no cone to choose from: friction is kinetic, f_t = −μ f_n v_t / √(|v_t|² + v₀²),
-    against its velocity along the plane, with the contact's coefficient. It is an equation, on the cone's edge but for
-    velocities about v₀ and below, where it fades, as a push that is not needed must not come before the motion.
+    against its velocity along the plane, with the contact's coefficient. It is an equation.
+    Below about v₀ it falls smoothly to zero, so that a contact at rest is not pushed.
 
     To push against friction along the measured velocity is to damp negatively, by up to μ f_n / v₀ where there is less
     friction than was thought, or none, as before the first touch. Where the motion is planned, give its velocity.
@@ -232,7 +232,7 @@ class FrictionCones(Task):
     Args:
         sides: of the pyramids.
         sliding: names of point contacts that slide, each with the velocity that it is to have, world axes, m/s, shape
-            (3,), a function of time; names alone slide as is measured.
+            (3,), a function of time; without a velocity, the measured one is used.
         slow: v₀, m/s.
         name: see `Task`.
         weight: see `Task`.
@@ -384,7 +384,7 @@ class ContactForce(Aimed):
 
 
 class ForceMinimization(Task):
-    """Contact forces no greater than they must be: f = 0, wanted softly."""
+    """Picks the smallest contact forces among those that higher levels leave free: min |f|²."""
 
     def __init__(self, name: str | None = None, weight: float = 1.0) -> None:
         super().__init__("least force" if name is None else name, weight)

@@ -19,7 +19,7 @@ class Rows(Task):
         name: see `Task`.
         weight: see `Task`.
         tolerance: see `Task`.
-        kinematic: see `Task`; None: whether the rows that were given are on velocities. A function must be told of.
+        kinematic: see `Task`; None: whether the rows that were given are on velocities. Required for a function.
     """
 
     def __init__(

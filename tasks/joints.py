@@ -185,7 +185,7 @@ class JointImpedance(JointAcceleration):
 
 
 class TorqueMinimization(Task):
-    """Torques no greater than they must be: τ = 0, wanted softly (ETH 3.113)."""
+    """Picks the smallest torques among those that higher levels leave free: min |τ|² (ETH 3.113)."""
 
     def __init__(self, name: str | None = None, weight: float = 1.0) -> None:
         super().__init__("least torque" if name is None else name, weight)
@@ -203,7 +203,7 @@ class TorqueMinimization(Task):
 
 
 class AccelerationMinimization(Task):
-    """Accelerations no greater than they must be: v̇ = 0, or damped: v̇ = −kd v, wanted softly.
+    """Picks the smallest accelerations among those that higher levels leave free: min |v̇ + kd v|².
 
     Args:
         damping: kd, 1/s.

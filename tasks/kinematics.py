@@ -187,7 +187,7 @@ class ContactVelocity(Task):
 
 
 class VelocityMinimization(Task):
-    """Velocities no greater than they must be: v = 0, wanted softly.
+    """Picks the smallest velocities among those that higher levels leave free: min |v|².
 
     On the level of another task, with a small weight λ², it makes that task's inverse the damped one (ETH 2.208).
 

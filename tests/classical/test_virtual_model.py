@@ -178,5 +178,5 @@ def test_bad_demands_are_named() -> None:
 def test_a_robot_that_nothing_carries_is_told_so() -> None:
     robot = wbc.load("quadruped", "numpy")
     spring = wbc.classical.VirtualSpring("base", 500.0, 50.0)
-    with pytest.warns(wbc.WbcWarning, match="'quadruped' flies: nothing carries it; contacts= says what"):
+    with pytest.warns(wbc.WbcWarning, match="'quadruped' has a floating base and no contacts: pass contacts="):
         wbc.classical.VirtualModelControl(robot, spring)

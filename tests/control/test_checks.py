@@ -58,7 +58,9 @@ def test_frames_that_are_not_there_are_named_with_their_contact() -> None:
 
 def test_only_a_floating_robot_is_said_to_fly() -> None:
     nothing = wbc.Stack(tasks.EquationOfMotion() / tasks.ContactMotion())
-    with pytest.warns(wbc.WbcWarning, match="'quadruped' flies: 'contact motion' has no contacts to hold"):
+    with pytest.warns(
+        wbc.WbcWarning, match="'quadruped' has a floating base, and the stack has no contacts for 'contact motion'"
+    ):
         check_tasks(wbc.load("quadruped", "numpy"), nothing)
     for name, stack in (
         ("arm", nothing),

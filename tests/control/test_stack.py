@@ -100,7 +100,9 @@ def test_mistakes_are_caught_when_the_stack_is_made() -> None:
         with pytest.raises(wbc.WbcError, match=f"{bad!r} is none"):
             wbc.Stack(physics / tasks.ContactMotion(), bad)
     none = wbc.Stack(physics / tasks.ContactMotion() / a)
-    with pytest.warns(wbc.WbcWarning, match="'quadruped' flies: 'contact motion' has no contacts to hold; .*contacts="):
+    with pytest.warns(
+        wbc.WbcWarning, match="'quadruped' has a floating base, and .* for 'contact motion'; .*contacts="
+    ):
         wbc.Controller(wbc.load("quadruped", "numpy"), none)
     wbc.Controller(wbc.load("arm", "numpy"), wbc.Stack(tasks.EquationOfMotion() / tasks.ContactMotion()))
     with pytest.warns(wbc.WbcWarning, match=r"no task holds the contacts still \(LF_foot\).*ContactMotion"):

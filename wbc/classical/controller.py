@@ -113,7 +113,9 @@ class ClassicalController(Independent, Periodic, ABC):
         self._programs: dict[Layout, Program] = {}
         if self.carried_by_contacts and self.robot.model.floating and not self.stack.contacts:
             name = self.robot.model.name
-            warnings.warn(f"{name!r} flies: nothing carries it; contacts= says what", WbcWarning, stacklevel=3)
+            warnings.warn(
+                f"{name!r} has a floating base and no contacts: pass contacts=[...]", WbcWarning, stacklevel=3
+            )
 
     carried_by_contacts = False
     """Whether the law counts on contacts to carry a floating base."""

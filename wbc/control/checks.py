@@ -65,7 +65,8 @@ def check_tasks(robot: Dynamics, stack: Stack) -> None:
     idle = [stack.name_of(task) for task in stack if task.holds_contacts]
     if idle and robot.model.floating and not stack.contacts:
         warnings.warn(
-            f"{robot.model.name!r} flies: {idle[0]!r} has no contacts to hold; wbc.Stack(levels, contacts=[...]) has",
+            f"{robot.model.name!r} has a floating base, and the stack has no contacts for {idle[0]!r}; pass them: "
+            "wbc.Stack(levels, contacts=[...])",
             WbcWarning,
             stacklevel=3,
         )

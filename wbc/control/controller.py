@@ -59,8 +59,8 @@ class Controller(Independent, Periodic):
             "operational-space", or a `wbc.solvers.Solver`.
         period: between ticks, s; tasks with a discrete-time limit (joint limits, torque rates) need it. None: a
             millisecond, or in `wbc.run` the multiple of the plant's timestep that is nearest to it.
-        deadline: s that a tick may take; the solver stops in time and returns its best point so far, and a tick that is
-            late all the same says so. None: no bound but the one that `wbc.run` gives, the period.
+        deadline: time limit of a tick, s. When it is reached the solver returns its best point; if the tick still
+            overran, `solution.late` is True. None: no limit, except in `wbc.run`, which sets the period.
         friction: whether the Coulomb friction of the joints is compensated, as far as their inertia and the period
             allow (see `Periodic`); of joints at rest, the friction that resists where they are to go.
         guard: whether torques are kept within what the actuators give, whatever stack and solver say: a tick that asks

@@ -217,7 +217,7 @@ class Evidence(Independent, ABC):
 
         if self.status == "failed":
             return self._failure if self.reason is None else f"{self._failure}; the solver: {self.reason}"
-        head = "optimal: every inequality holds, every task is met as well as the ones above it allow"
+        head = "optimal: every inequality holds; tasks that are missed gave way to what stands above them"
         if self.status == "relaxed":
             head = "relaxed: not every inequality could hold"
         if self.interrupted:

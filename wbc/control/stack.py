@@ -202,8 +202,9 @@ class Stack(Independent):
     def switch_off(self, name: str, duration: float = 0.0) -> None:
         """Takes a task out, from the next tick on.
 
-        Over the duration it gets a tolerance that grows from none to any (its weight won't do: on a level of its own a
-        task of any weight is met in full). Solvers that ignore inequalities take it out at once.
+        Over the duration its tolerance grows from zero until the task has no effect. (A weight can't fade a task that
+        is alone on its level: it is met in full whatever its weight.) Solvers that ignore inequalities take it out at
+        once.
 
         Args:
             name: of the task.

@@ -27,7 +27,7 @@ _KEPT = 8
 class HierarchicalQP(Solver):
     """Lexicographic least squares with inequalities on every level, exact to rounding.
 
-    What all levels leave free is fixed by least |x|: x is unique, bounded, and continuous in the bounds.
+    If the levels leave freedom, the x of least norm is returned: x is unique, bounded, and continuous in the bounds.
 
     The work is done by the compiled kernel where it was built, and else in numpy (`hierarchical`): the same method, the
     same answers. A solve starts from the active set of the last one where the sizes are the same: in a control loop
