@@ -41,6 +41,9 @@ typedef struct {
     double *norm;   /* of each row before anything was eliminated from it: ranks are judged by it */
     double *scale;  /* the size of the rows of its task: what a singular value is measured by */
     int *from, *to; /* the columns of each row that are not zero */
+    int loads;              /* what a direction takes of what can be given: load_share |load y| is 1 where it is all of it */
+    const double **load;    /* rows of n */
+    double *load_share;
 
     /* how it is solved */
     double rank_tolerance;
@@ -91,6 +94,7 @@ typedef struct {
     int seen_count;
     struct Guess *guess; /* guess_room.h */
     struct Soft *soft;   /* soft_room.h */
+    double *load_room;   /* rows of `ld`, where nobody else keeps them */
     void *memory;
 } Hierarchy;
 
@@ -101,6 +105,7 @@ double now(void); /* s, of a clock that never goes back */
 /* Lays out a hierarchy; 0 where memory is short. */
 int hierarchy_new(Hierarchy *h, int n, int levels, const int *sizes);
 void hierarchy_free(Hierarchy *h);
+int hierarchy_loads(Hierarchy *h, int count, int room); /* makes place for so many loads, and for their rows; 0 where memory is short */
 void hierarchy_forget(Hierarchy *h); /* the last active set */
 
 #endif

@@ -89,8 +89,22 @@ int hierarchy_new(Hierarchy *h, int n, int levels, const int *sizes) {
     return 1;
 }
 
+int hierarchy_loads(Hierarchy *h, int count, int room) {
+    if (count == h->loads) return 1;
+    free(h->load), free(h->load_share), free(h->load_room);
+    h->loads = 0, h->load_room = NULL;
+    h->load = calloc((size_t)count + 1, sizeof *h->load);
+    h->load_share = calloc((size_t)count + 1, sizeof(double));
+    if (room) h->load_room = calloc((size_t)count * (size_t)h->ld + 1, sizeof(double));
+    if (!h->load || !h->load_share || (room && !h->load_room)) return 0;
+    h->loads = count;
+    for (int i = 0; room && i < count; i++) h->load[i] = h->load_room + (size_t)i * (size_t)h->ld, h->load_share[i] = 1.0;
+    return 1;
+}
+
 void hierarchy_free(Hierarchy *h) {
     free(h->start), free(h->memory);
+    free(h->load), free(h->load_share), free(h->load_room);
     guess_free(h->guess), soft_free(h->soft);
     memset(h, 0, sizeof *h);
 }

@@ -72,13 +72,28 @@ static void free_plan(PyObject *object) {
     Py_DECREF(type);
 }
 
-/* solve(A, lower, upper, norms or None, seconds, x, value, side, ranks[, scales]) -> (status, steps, guesses, bad row) */
+/* copies the rows of `loads`, of any number; 0 with an error set */
+static int take_loads(Plan *self, PyObject *loads) {
+    Hierarchy *h = &self->hierarchy;
+    ptrdiff_t row_step = 0, column_step = 0;
+    Py_ssize_t count = loads == Py_None ? 0 : PyObject_Size(loads);
+    if (count < 0) return 0;
+    if (count > 100000) PyErr_SetString(PyExc_ValueError, "there are more than 100000 loads");
+    else if (!hierarchy_loads(h, (int)count, 1)) PyErr_NoMemory();
+    if (PyErr_Occurred() || !count) return !PyErr_Occurred();
+    const double *source = matrix(&self->views, loads, "loads", count, h->n, &row_step, &column_step);
+    for (Py_ssize_t i = 0; source && i < count; i++)
+        for (int j = 0; j < h->n; j++) h->load_room[i * h->ld + j] = source[i * row_step + j * column_step];
+    return source != NULL;
+}
+
+/* solve(A, lower, upper, norms or None, seconds, x, value, side, ranks[, scales, loads]) -> (status, steps, guesses, bad row) */
 static PyObject *solve_plan(PyObject *object, PyObject *const *args, Py_ssize_t count) {
     Plan *self = (Plan *)object;
     Hierarchy *h = &self->hierarchy;
     Views *v = &self->views;
-    if (count != 9 && count != 10) {
-        PyErr_Format(PyExc_TypeError, "solve takes 9 or 10 arguments, not %zd", count);
+    if (count < 9 || count > 11) {
+        PyErr_Format(PyExc_TypeError, "solve takes 9 to 11 arguments, not %zd", count);
         return NULL;
     }
     if (!views_enter(v, "a plan")) return NULL;
@@ -93,6 +108,7 @@ static PyObject *solve_plan(PyObject *object, PyObject *const *args, Py_ssize_t 
         !(lower = doubles(v, args[1], "lower", h->rows, 0)) || !(upper = doubles(v, args[2], "upper", h->rows, 0)) ||
         (args[3] != Py_None && !(norms = doubles(v, args[3], "norms", h->rows, 0))) ||
         (count > 9 && args[9] != Py_None && !(scales = doubles(v, args[9], "scales", h->rows, 0))) ||
+        !take_loads(self, count > 10 ? args[10] : Py_None) ||
         !(x = doubles(v, args[5], "x", h->n, 1)) || !(value = doubles(v, args[6], "value", h->rows, 1)) ||
         !(side = bytes_of(v, args[7], "side", h->rows)) || !(ranks = doubles(v, args[8], "ranks", h->levels, 1)))
         goto done;

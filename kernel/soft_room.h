@@ -6,8 +6,9 @@
 
 struct Soft {
     int count;
+    double most_load;                        /* the most that any direction of length 1 may take; < 0: not known yet */
     int level[SOFT_MOST], about[SOFT_MOST];  /* whose direction it is, and the row that has most of it */
-    double sigma[SOFT_MOST], lambda[SOFT_MOST], bound[SOFT_MOST], length[SOFT_MOST];
+    double share[SOFT_MOST], sigma[SOFT_MOST], lambda[SOFT_MOST], bound[SOFT_MOST], length[SOFT_MOST];
     double *line[SOFT_MOST];                 /* the rows in the coordinates w: of `turned` */
     double *row, *turned;                    /* in y, and in w */
     double *W, *X, *Y, *E, *rest, *tau;      /* of a level at a time */

@@ -205,6 +205,18 @@ static PyObject *soften_tick(PyObject *object, PyObject *arguments) {
     return soften_hierarchy(&((TickPlan *)object)->tick.hierarchy, &((TickPlan *)object)->views, arguments, 1);
 }
 
+/* efforts(most): what the actuators give, N m; what is not above zero, or infinite, does not count */
+static PyObject *efforts_of_tick(PyObject *object, PyObject *most) {
+    TickPlan *self = (TickPlan *)object;
+    Hierarchy *h = &self->tick.hierarchy;
+    if (!views_enter(&self->views, "a plan")) return NULL;
+    const double *effort = doubles(&self->views, most, "efforts", h->loads, 0);
+    for (int i = 0; effort && i < h->loads; i++) h->load_share[i] = effort[i] > 0.0 ? 1.0 / effort[i] : 0.0;
+    views_leave(&self->views);
+    if (!effort) return NULL;
+    Py_RETURN_NONE;
+}
+
 static PyObject *softened_tick(PyObject *object, PyObject *nothing) {
     (void)nothing;
     return softened_directions(&((TickPlan *)object)->tick.hierarchy, &((TickPlan *)object)->views, 1);
@@ -231,6 +243,7 @@ static PyObject *recall_tick(PyObject *object, PyObject *memory) {
 static PyMethodDef methods[] = {
     {"solve", (PyCFunction)(void (*)(void))solve_tick, METH_FASTCALL, "Solve a tick."},
     {"soften", soften_tick, METH_VARARGS, "Let weak directions yield."},
+    {"efforts", efforts_of_tick, METH_O, "What the actuators give: what is asked for beyond it yields earlier."},
     {"softened", softened_tick, METH_NOARGS, "The directions that yielded in the last solve."},
     {"forget", forget_tick, METH_NOARGS, "Forget the last active set."},
     {"memory", memory_of_tick, METH_NOARGS, "What is remembered from solve to solve."},

@@ -31,7 +31,8 @@ int tick_new(Tick *t, int nv, int nf, int loops, int na, const int *actuated, do
         t->h = calloc((size_t)nv + 8, sizeof(double));
         t->root = calloc((size_t)h->rows + 8, sizeof(double));
         t->sort = calloc((size_t)h->rows + 8, 1);
-        made = t->K && t->h && t->root && t->sort;
+        made = t->K && t->h && t->root && t->sort && hierarchy_loads(h, na, 0);
+        for (int i = 0; made && i < na; i++) h->load[i] = t->K + (size_t)actuated[i] * (size_t)h->ld;
     }
     if (made) { /* parts of a level stand in it in the order in which they came */
         memset(sizes, 0, (size_t)levels * sizeof(int));

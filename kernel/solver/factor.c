@@ -260,6 +260,7 @@ static void inner_step(Hierarchy *h, int from) {
 /* The first inner step of a solve, with the equalities alone: it finds the directions that are about to be lost. */
 static void first_step(Hierarchy *h) {
     h->soft->count = 0;
+    h->soft->most_load = -1.0;
     if (!(h->soften > 0.0)) {
         inner_step(h, 0);
         return;

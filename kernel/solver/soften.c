@@ -7,9 +7,13 @@
        |A_j y - b_j|^2 + n_j^2 |(g y - c) / lambda|^2,
 
    with g, c the direction's part of its level, relative to the size of the task's rows, n_j the size of level j's rows, and
-   lambda = MOST (1 - (sigma / soften)^2) for a singular value sigma below `soften`. So it is held as ever where sigma
-   reaches `soften`, yields to what is below as sigma falls, and is free where it is lost; and the last, implicit level makes
-   damped least squares of it. Only the rows A_j y are passed down as fixed: what is soft stays free.
+   lambda = max(MOST, e) (1 - (sigma / e)^2) for a singular value sigma below e. So it is held as ever where sigma reaches e,
+   yields to what is below as sigma falls, and is free where it is lost; and the last, implicit level makes damped least
+   squares of it. Only the rows A_j y are passed down as fixed: what is soft stays free.
+
+   e is `soften`; or, up to FURTHER times that, the singular value at which what is asked of the direction would take
+   BEYOND times all that can be given (`load`). What can't be had is thus given up over a way that is as long as the demand
+   is large: within `soften` alone an arm that is told to reach too far would swing about its straight pose for ever.
 
    Directions are found once a solve and from the equations alone, so that what is searched is one fixed problem.        */
 #include "inside.h"
@@ -18,6 +22,9 @@
 #define REFUGE 1e-13 /* weight of the way that a soft row goes in directions that a level does not care for: next to none */
 #define BLOCK 8      /* singular vectors that are looked for together */
 #define ROUNDS 10    /* of inverse iteration: directions three times as strong have fallen to rounding by then */
+#define MORE 40      /* where directions further from lost count: those beside them are less far apart */
+#define FURTHER 10.0 /* how much further a direction may be from lost that is softened as too much is asked of it */
+#define BEYOND 4.0   /* so much of what can be given is too much */
 
 /* ---- which directions are weak --------------------------------------------------------------------------------- */
 
@@ -105,7 +112,7 @@ static void diagonalise(double *X, double *Y, int lines, int r) {
 
 /* The weakest right singular vectors of the level's normalised rows, lines of X, and their singular values; gives how many
    there are. By block inverse iteration on the triangle of a QR factorisation. */
-static int weakest(Hierarchy *h, const Level *level, double *X, double *sigma) {
+static int weakest(Hierarchy *h, const Level *level, int rounds, double *X, double *sigma) {
     struct Soft *s = h->soft;
     int m = level->count, r = level->rank, lines = r < BLOCK ? r : BLOCK;
     double *W = s->W, *Y = s->Y;
@@ -114,7 +121,7 @@ static int weakest(Hierarchy *h, const Level *level, double *X, double *sigma) {
     for (int i = 0; i < lines; i++)
         for (int j = 0; j < r; j++) X[(size_t)i * r + j] = (i == j % lines) + 0.1 * ((i + 1) * (j + 3) % 7 - 3);
     orthonormal_lines(X, lines, r);
-    for (int round = 0; round < ROUNDS && lines < r; round++) {
+    for (int round = 0; round < rounds && lines < r; round++) {
         for (int i = 0; i < lines; i++) invert_twice(W, m, r, X + (size_t)i * r);
         orthonormal_lines(X, lines, r);
     }
@@ -129,10 +136,42 @@ static int weakest(Hierarchy *h, const Level *level, double *X, double *sigma) {
     return lines;
 }
 
+/* ---- how much is asked of them --------------------------------------------------------------------------------- */
+
+static double most_load(Hierarchy *h) {
+    double most = 0.0;
+    if (h->soft->most_load >= 0.0) return h->soft->most_load;
+    for (int i = 0; i < h->loads; i++) {
+        double load = h->load_share[i] * sqrt(dot(h->load[i], h->load[i], h->n));
+        if (load > most) most = load;
+    }
+    return h->soft->most_load = most < INFINITY ? most : 0.0;
+}
+
+/* whether the level's own step may take more of some load than can be given: most often it is short enough to be sure */
+static int asks_much(Hierarchy *h, const Level *level) {
+    const double *w = h->w + level->column;
+    return h->loads && sqrt(dot(w, w, level->rank)) * most_load(h) > BEYOND;
+}
+
+/* the singular value at which what the level asks of v, of its columns, would take BEYOND times what can be given */
+static double demand_of(Hierarchy *h, const Level *level, const double *v, double sigma) {
+    double *y = h->y_new, most = 0.0;
+    memset(y, 0, (size_t)h->ld * sizeof(double));
+    memcpy(y + level->column, v, (size_t)level->rank * sizeof(double));
+    int last = level->tall ? level->column : level->column + level->rank;
+    for (int j = (last < h->reflectors ? last : h->reflectors) - 1; j >= 0; j--) reflect(h, j, &y, 1);
+    for (int i = 0; i < h->loads; i++) {
+        double load = h->load_share[i] * fabs(dot(h->load[i], y, h->n));
+        if (load > most) most = load;
+    }
+    return sigma * fabs(dot(v, h->w + level->column, level->rank)) * most / BEYOND;
+}
+
 /* ---- from a level's rows to soft rows -------------------------------------------------------------------------- */
 
 /* Takes a weak direction v, of the level's columns, out of its rows, and makes a soft row of it. */
-static void make_soft(Hierarchy *h, Level *level, int k, const double *v, double sigma) {
+static void make_soft(Hierarchy *h, Level *level, int k, const double *v, double sigma, double share) {
     struct Soft *s = h->soft;
     int m = level->count, q = s->count++, n = h->n;
     double *g = s->row + (size_t)q * h->ld, *u = h->work, length = 0.0, bound = 0.0;
@@ -155,7 +194,8 @@ static void make_soft(Hierarchy *h, Level *level, int k, const double *v, double
         bound += u[i] * h->target[row] / h->scale[row];
     }
     s->level[q] = k, s->sigma[q] = sigma, s->bound[q] = bound, s->length[q] = sqrt(dot(g, g, n));
-    s->lambda[q] = MOST * (1.0 - (sigma / h->soften) * (sigma / h->soften));
+    s->share[q] = share;
+    s->lambda[q] = (share > MOST ? share : MOST) * (1.0 - (sigma / share) * (sigma / share));
     for (int i = 0; i < m; i++) { /* what is left of the rows */
         int row = level->order[i];
         double part = u[i] * h->scale[row];
@@ -171,15 +211,23 @@ static void make_soft(Hierarchy *h, Level *level, int k, const double *v, double
 static int soften_level(Hierarchy *h, int k) {
     struct Soft *s = h->soft;
     Level *level = h->level + k;
-    double sigma[BLOCK];
-    if (!level->rank || !(inverse_size(h, level) * h->soften > 1.0)) return 0;
-    int found = weakest(h, level, s->X, sigma), any = 0;
+    double sigma[BLOCK], share[BLOCK];
+    if (!level->rank) return 0;
+    int much = asks_much(h, level), any = 0;
+    double furthest = much ? fmin(FURTHER * h->soften, 1.0) : h->soften;
+    if (!(inverse_size(h, level) * furthest > 1.0)) return 0;
+    int found = weakest(h, level, much ? MORE : ROUNDS, s->X, sigma);
+    for (int i = 0; i < found; i++) {
+        share[i] = h->soften;
+        if (much && sigma[i] < furthest)
+            share[i] = fmax(h->soften, fmin(furthest, demand_of(h, level, s->X + (size_t)i * level->rank, sigma[i])));
+    }
     while (s->count < SOFT_MOST) { /* the weakest first: where there are too many the strongest stay */
-        int least = 0;
-        for (int i = 1; i < found; i++)
-            if (sigma[i] < sigma[least]) least = i;
-        if (!(sigma[least] < h->soften * (1.0 - 1e-9))) break;
-        make_soft(h, level, k, s->X + (size_t)least * level->rank, sigma[least]);
+        int least = -1;
+        for (int i = 0; i < found; i++)
+            if (sigma[i] < share[i] * (1.0 - 1e-9) && (least < 0 || sigma[i] < sigma[least])) least = i;
+        if (least < 0) break;
+        make_soft(h, level, k, s->X + (size_t)least * level->rank, sigma[least], share[least]);
         sigma[least] = INFINITY;
         any = 1;
     }
@@ -236,7 +284,7 @@ static void weigh_soft(Hierarchy *h, int q, int end, int k, double *N) {
         for (int j = 0; j <= i; j++) {
             double refuge = k == h->levels ? 1.0 : REFUGE;
             double shared = end < h->n ? dot(s->line[i] + end, s->line[j] + end, h->n - end) : 0.0;
-            double own = s->level[i] == k ? h->soften / s->sigma[i] : s->lambda[i];
+            double own = s->level[i] == k ? s->share[i] / s->sigma[i] : s->lambda[i];
             N[i * SOFT_MOST + j] = shared / refuge + (i == j ? own * own : 0.0);
         }
     cholesky(N, q);

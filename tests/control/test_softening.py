@@ -37,7 +37,8 @@ def scene(name: str, solver: Solver | str, limits: float = 1.0, target: object =
     bounds = tasks.TorqueLimits(scale=limits)
     posture = tasks.JointAcceleration(gains=wbc.Gains(1.5)) / tasks.TorqueMinimization()
     if name == "arm":
-        goal = tasks.EndEffectorAcceleration("tool", gains=wbc.Gains(2.0))
+        axes = "pose" if target is None else "position"
+        goal = tasks.EndEffectorAcceleration("tool", target, axes=axes, gains=wbc.Gains(2.0))  # type: ignore[arg-type]
         return controller(robot, wbc.Stack(tasks.EquationOfMotion() / bounds / goal / posture), solver, rise=None)
     goal = tasks.EndEffectorAcceleration("base", target, gains=wbc.Gains(3.0))  # type: ignore[arg-type]
     above = tasks.EquationOfMotion() / (bounds + tasks.FrictionCones()) / tasks.ContactMotion()
@@ -83,6 +84,24 @@ def test_the_reference_yields_as_the_kernel_does(name: str, limits: float, speed
             assert len(one.yielding) == len(two.yielding)
             left = [[sigma for _, _, sigma in tick.yielding] for tick in (one, two)]
             assert np.allclose(*left, rtol=1e-6, atol=1e-12)
+
+
+@compiled
+@pytest.mark.parametrize(("name", "limits"), [("arm", 1.0), ("arm", 0.3), ("humanoid", 1.0)])
+def test_the_reference_yields_as_early_as_the_kernel_does_where_much_is_asked(name: str, limits: float) -> None:
+    target = np.array([1.6, 0.1, 0.3])
+    if name == "humanoid":
+        target = np.eye(4)
+        target[2, 3] = 1.2
+    solvers = [HierarchicalQP(warm_start=False), HierarchicalQP(warm_start=False, compiled=False)]
+    solvers.append(Levels(warm_start=False))
+    shares = np.linspace(1.0, 1e-3, 30)
+    first, *others = [sweep(scene(name, solver, limits, target), shares, 0.1) for solver in solvers]
+    assert sum(any(sigma > 0.025 for *_, sigma in tick.yielding) for tick in first) > 4, "earlier than without a demand"
+    for other in others:
+        for share, one, two in zip(shares, first, other, strict=True):
+            assert np.abs(one.torque - two.torque).max() <= 1e-7 * (1.0 + np.abs(one.torque).max()), share
+            assert np.allclose(*([s for *_, s in tick.yielding] for tick in (one, two)), rtol=1e-6, atol=1e-12)
 
 
 @pytest.mark.parametrize("which", [pytest.param(True, marks=compiled), False])
@@ -148,6 +167,56 @@ def test_levels_that_are_handed_over_are_held_exactly(which: bool) -> None:
     assert 0.0 < answer.x[1] < 100.0 and answer.yielding == [(1, 1, pytest.approx(1e-3, rel=1e-3))]
     assert answer.residual[1] == pytest.approx(1e-3 * answer.x[1] - 1.0)
     assert np.allclose(HierarchicalQP(compiled=which, soften=0.0).solve(hierarchy).x, [0.0, 1e3, 0.0])
+
+
+@pytest.mark.parametrize("which", [pytest.param(True, marks=compiled), False])
+def test_what_takes_more_than_can_be_given_yields_earlier(which: bool) -> None:
+    """A tenth of a row's size is left of it: more than `soften`. A load that is 1 at x = 10 allows 40 there."""
+    limits = np.eye(3), -np.full(3, 1e4), np.full(3, 1e4)
+    fixed = np.array([[1.0, 0.0, 0.0]]), np.zeros(1), np.zeros(1)
+    found = {}
+    for asked in (3.9, 4.1, 100.0, -100.0):
+        weak = np.array([[math.sqrt(0.99), 0.1, 0.0]]), np.array([asked]), np.array([asked])
+        hierarchy = wbc.solvers.Hierarchy.of([fixed, limits, weak])
+        hierarchy.yields_from, hierarchy.loads = 1, np.array([[0.0, 0.1, 0.0], [0.0, 0.0, 5.0]])
+        answer = HierarchicalQP(compiled=which).solve(hierarchy)
+        found[asked] = answer.x[1]
+        assert bool(answer.yielding) == (abs(asked) > 4.0)
+        hierarchy.loads = None
+        assert HierarchicalQP(compiled=which).solve(hierarchy).x[1] == pytest.approx(10.0 * asked)
+    assert found[3.9] == pytest.approx(39.0) and found[4.1] == pytest.approx(41.0, rel=0.05), "continuous"
+    assert found[100.0] == pytest.approx(100.0 * 0.1 / (0.01 + (0.2 * (1.0 - 1.0 / 4.0)) ** 2), rel=1e-6)
+    assert found[-100.0] == pytest.approx(-found[100.0])
+
+
+def test_an_arm_that_is_told_to_reach_too_far_comes_to_rest_and_comes_back() -> None:
+    pytest.importorskip("mujoco")
+    robot = wbc.load("arm", "pinocchio")
+    robot.update(np.array(robot.model.nominal))
+    start = np.array(robot.pose("tool"))[:3, 3]
+    out = np.array([start[0], start[1], 0.0]) / np.linalg.norm(start[:2])
+
+    def target(t: float) -> Array:
+        """Half a metre too far, and back."""
+        way = min(t / 1.8, 1.0) if t < 3.0 else max(1.0 - (t - 3.0) / 1.8, 0.0)
+        return start + out * 0.5 * (1.0 - math.cos(math.pi * way))
+
+    hold = tasks.EndEffectorAcceleration("tool", target, axes="position", gains=wbc.Gains(2.0))
+    limits = tasks.EquationOfMotion() / tasks.TorqueLimits() / tasks.JointLimits()
+    levels = limits / hold / tasks.JointAcceleration(gains=wbc.Gains(1.0)) / tasks.TorqueMinimization()
+    ours, plant = controller(robot, wbc.Stack(levels), "hierarchical-qp"), wbc.MujocoSimulator(robot)
+    ticks, speeds = [], []
+    for k in range(5500):
+        q, v = plant.state
+        ticks.append(ours.step(q, v, 1e-3 * k))
+        speeds.append(np.abs(v).max())
+        plant.apply(ticks[-1].torque)
+        plant.step()
+    torques = np.array([tick.torque for tick in ticks]) / robot.limits.effort
+    jumps = np.abs(np.diff(torques, axis=0)).max(axis=1)
+    assert (jumps > 0.01).sum() < 120
+    assert max(speeds[2700:3000]) < 0.5 and max(speeds[5300:]) < 0.05
+    assert np.linalg.norm(ours.errors()["tool"]) < 1e-3
 
 
 def test_a_humanoid_goes_to_straight_knees_and_back() -> None:

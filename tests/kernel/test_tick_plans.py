@@ -232,3 +232,12 @@ def test_indices_that_another_thread_changes_do_no_harm():
         ended.set()
         thread.join()
         sys.setswitchinterval(before)
+
+
+def test_efforts_are_one_for_each_actuator():
+    plan = kernel.TickPlan(3, 0, 0, (0, 2), 1.0, 1, ((0, 3, INDICES, 0, 0),), 2, 1e-9)
+    for good in ([1.0, 2.0], [0.0, np.inf], [np.nan, -1.0]):
+        plan.efforts(np.array(good))
+    for bad in (np.ones(3), np.ones((2, 1)), np.ones(2, dtype=int), [1.0, 2.0], None):
+        with pytest.raises((TypeError, ValueError)):
+            plan.efforts(bad)

@@ -211,7 +211,7 @@ class Controller(Independent, Periodic):
             warn_of_unstable_gains(self.stack, tick.period, stacklevel=4)
             if self.solver.ignores_inequalities:
                 warn_of_ignored_inequalities(self.solver, program.undeclared(self.robot, tick), stacklevel=4)
-        solving = solving_for(program, equation, self.solver, program.levels)
+        solving = solving_for(program, equation, self.solver, program.levels, self.robot.limits.effort)
         self._laid[tick.layout] = program, solving, Guard(program, equation, self.solver, self.robot)
         return self._laid[tick.layout]
 
@@ -258,7 +258,8 @@ class Controller(Independent, Periodic):
         if left < STEADYING:  # what little could be done keeps the limits above alone, not the rates
             return found
         if tick.layout not in self._steady:
-            self._steady[tick.layout] = SteadySolving(program, equation, self.solver, steadiness.task)
+            bound, effort = steadiness.task, self.robot.limits.effort
+            self._steady[tick.layout] = SteadySolving(program, equation, self.solver, bound, effort)
         again = self._steady[tick.layout].solve(self.robot, tick, equation, asked, left)
         beyond = self.guard and guard.exceeded(again[0].x[tick.torque])
         return found if again[0].status == "failed" or beyond else again

@@ -62,7 +62,7 @@ class Guard:
         self._alone = solver.ignores_inequalities
         keeps = isinstance(solver, HierarchicalQP | WeightedQP)  # its first level, exactly, whatever there is below it
         under = solver.under(1) if keeps else HierarchicalQP(soften=0.0)
-        self._level = InsertedLevel(program, equation, under, task, 0)
+        self._level = InsertedLevel(program, equation, under, task, 0, self._effort)
 
     def exceeded(self, torque: Array) -> bool:
         """Whether a torque is beyond what its actuator gives; by rounding it is not, and that is taken off in place."""

@@ -38,7 +38,7 @@ Kind: TypeAlias = Literal[
   target jumps, they do so in passing.
 - "out of reach": for a second a task was 20 mm or 0.05 rad or more from its target and came no nearer (by a tenth), and
   it is not for tasks of a higher priority. Errors of a usual model and sensor are below that.
-- "singular": for 0.1 s a level asks less of a direction of which less than `HierarchicalQP.soften` is left, and misses
+- "singular": for 0.1 s a level asks less of a direction of which little is left (`HierarchicalQP.soften`), and misses
   it by more than 1 m/s² or 1 rad/s², and not for tasks of a higher priority. In passing, or where little is asked, it
   is not felt.
 - "late": the tick took longer than its deadline.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from wbc.arrays import Array
 from wbc.control.equation_of_motion import MotionEquation
 from wbc.control.program import Entry, Part, Program
 from wbc.control.solving import Outcome, solving_for
@@ -21,12 +22,15 @@ class InsertedLevel:
         solver: that is asked.
         task: what stands on the level.
         rank: how many levels of the program stand above it.
+        effort: what each actuator gives, shape (na,).
     """
 
-    def __init__(self, program: Program, equation: MotionEquation, solver: Solver, task: Task, rank: int) -> None:
+    def __init__(
+        self, program: Program, equation: MotionEquation, solver: Solver, task: Task, rank: int, effort: Array
+    ) -> None:
         self._entry = Entry(task, task.name, -1, rank)
         self._shifted: dict[Entry, Entry] = {}
-        self._solving = solving_for(program, equation, solver, program.levels + 1)
+        self._solving = solving_for(program, equation, solver, program.levels + 1, effort)
 
     def among(self, parts: Sequence[Part], rows: Rows) -> tuple[Part, ...]:
         """The parts of a tick with the level among them.

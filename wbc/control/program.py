@@ -110,6 +110,7 @@ class Program:
         layout: of x.
         levels: how many a solver sees.
         leading_limits: how many of them, from the first on, have a task that bounds something or holds contacts.
+        bounds_torques: whether a task keeps torques within what the actuators give.
     """
 
     def __init__(self, stack: Stack, layout: Layout, below: Sequence[Task] = ()) -> None:
@@ -126,6 +127,7 @@ class Program:
         ]
         self._entries += [Entry(task, task.name, len(levels), len(levels) - top) for task in below]
         self.levels = len(levels) - top + bool(below)
+        self.bounds_torques = any(entry.task.bounds_torques for entry in self._entries)
         firm = {entry.rank for entry in self._entries if entry.task.bounds_only or entry.task.holds_contacts}
         self.leading_limits = next(rank for rank in range(self.levels + 1) if rank not in firm)
 

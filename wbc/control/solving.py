@@ -88,17 +88,23 @@ class CompiledSolving(Solving):
         equation: physics in any state.
         levels: where each level of the program goes, and the factor of its weights: see `Solver.plan_levels`.
         solver: in whose place it solves, and whose options hold.
+        effort: what each actuator gives, shape (na,).
     """
 
     def __init__(
-        self, program: Program, equation: MotionEquation, levels: list[tuple[int, float]], solver: Solver
+        self,
+        program: Program,
+        equation: MotionEquation,
+        levels: list[tuple[int, float]],
+        solver: Solver,
+        effort: Array,
     ) -> None:
         layout = program.layout
         self._levels = levels
         self._merges = any(level != index or factor != 1.0 for index, (level, factor) in enumerate(levels))
         actuated = tuple(int(index) for index in equation.actuated)
         self._sizes = layout.nv, layout.nf, layout.nf - layout.nc, actuated
-        self._scale, self._solver = equation.scale, solver
+        self._scale, self._solver, self._effort = equation.scale, solver, np.array(effort, dtype=float)
         self._tolerance = 0.5 * force_tolerance(equation.scale)
         self._plans: dict[tuple[object, ...], Any] = {}
         self._plan: Any = None
@@ -123,6 +129,7 @@ class CompiledSolving(Solving):
         options = self._solver_options("max_iterations", 1000), self._solver_options("rank_tolerance", 1e-9)
         plan = kernel.TickPlan(*self._sizes, self._scale, count, shapes, *options)
         plan.soften(self._solver_options("soften", 0.0), 1)
+        plan.efforts(self._effort)
         return plan
 
     def solve(self, equation: MotionEquation, parts: Sequence[Part], seconds: float) -> Outcome:
@@ -206,10 +213,13 @@ class LevelSolving(Solving):
         program: the tasks.
         solver: whom to ask.
         levels: how many there are.
+        effort: what each actuator gives, shape (na,).
     """
 
-    def __init__(self, program: Program, solver: Solver, levels: int) -> None:
+    def __init__(self, program: Program, solver: Solver, levels: int, effort: Array) -> None:
         self._layout, self._solver, self._count = program.layout, solver, levels
+        gives = (effort > 0.0) & np.isfinite(effort)
+        self._share = np.where(gives, 1.0 / np.where(gives, effort, 1.0), 0.0)
 
     def solve(self, equation: MotionEquation, parts: Sequence[Part], seconds: float) -> Outcome:
         """See `Solving`."""
@@ -228,6 +238,7 @@ class LevelSolving(Solving):
         hierarchy.upper -= shift
         hierarchy.norms = norms
         hierarchy.yields_from, hierarchy.scales = 1, scales_of(parts, hierarchy)
+        hierarchy.loads = self._share[:, None] * (equation.K[equation.actuated] @ C[:, 1:])
         answer = ask(self._solver, hierarchy, seconds)
         if isinstance(answer, Exception):
             return Outcome(equation.expand(C[:, 0]), "failed", reason=answer)
@@ -247,7 +258,7 @@ def _loads_beyond(parts: Sequence[Part], answer: Answer, tolerance: float) -> bo
     return False
 
 
-def solving_for(program: Program, equation: MotionEquation, solver: Solver, levels: int) -> Solving:
+def solving_for(program: Program, equation: MotionEquation, solver: Solver, levels: int, effort: Array) -> Solving:
     """How a solver is asked: in the compiled tick, where it says where its levels go there, or with levels by hand.
 
     Args:
@@ -255,11 +266,14 @@ def solving_for(program: Program, equation: MotionEquation, solver: Solver, leve
         equation: physics in any state.
         solver: whom to ask.
         levels: how many there are.
+        effort: what each actuator gives, shape (na,). It counts where a task keeps torques within it: a stack without
+            one may ask for more.
     """
+    effort = effort if program.bounds_torques else np.zeros(len(effort))
     planned = solver.plan_levels(levels)
     if planned is None:
-        return LevelSolving(program, solver, levels)
-    return CompiledSolving(program, equation, planned, solver)
+        return LevelSolving(program, solver, levels, effort)
+    return CompiledSolving(program, equation, planned, solver, effort)
 
 
 def stacked(parts: Sequence[Part], layout: Layout) -> Array:

@@ -115,13 +115,16 @@ class SteadySolving:
         equation: physics in any state.
         solver: that was asked first.
         task: the bound.
+        effort: what each actuator gives, shape (na,).
     """
 
-    def __init__(self, program: Program, equation: MotionEquation, solver: Solver, task: TorqueRates) -> None:
+    def __init__(
+        self, program: Program, equation: MotionEquation, solver: Solver, task: TorqueRates, effort: Array
+    ) -> None:
         rank = program.leading_limits
         under = solver.under(max(rank, 1))  # a weighted sum trades neither it nor what is above it
         self._task = task
-        self._level = InsertedLevel(program, equation, under, task, rank)
+        self._level = InsertedLevel(program, equation, under, task, rank, effort)
 
     def solve(
         self, robot: Dynamics, tick: Tick, equation: MotionEquation, parts: Sequence[Part], seconds: float

@@ -54,9 +54,11 @@ class HierarchicalQP(Solver):
             rank_tolerance: see `elimination.RANK_TOLERANCE`.
             compiled: whether the compiled kernel is used; None: where it was built.
             soften: in a controller, a level asks less of a direction of which less than this share of its rows' size is
-                left, continuously: near a singularity it would take huge accelerations from all that is below. 0: every
-                level is held exactly, whatever it takes. Levels handed over to `solve` are always held exactly, unless
-                they are a `Hierarchy` that says `yields_from`.
+                left, continuously: near a singularity it would take huge accelerations from all that is below. Where
+                the stack has torque limits, and what the level asks of a direction would take more than four times what
+                the actuators give, that begins earlier, at up to ten times this share. 0: every level is held exactly,
+                whatever it takes. Levels handed over to `solve` are always held exactly, unless they are a `Hierarchy`
+                that says `yields_from`.
 
         Raises:
             WbcError: an argument can't be used; `compiled` is True and there is no kernel.
@@ -108,9 +110,8 @@ class HierarchicalQP(Solver):
             engine.forget()
         spent = perf_counter() - began
         seconds = min(self.deadline, seconds) - spent
-        found = engine.solve(
-            Request(A, lower, upper, norms, seconds, self.soften, hierarchy.yields_from, hierarchy.scales)
-        )
+        yields = self.soften, hierarchy.yields_from, hierarchy.scales, hierarchy.loads
+        found = engine.solve(Request(A, lower, upper, norms, seconds, *yields))
         if found.status == UNSOUND:
             return _unsound(hierarchy, found, began)
         if norms is None or hierarchy.weights is not None:

@@ -64,11 +64,13 @@ class Hierarchy:
             that. None: none may, every level is held exactly.
         scales: the size by which a solver measures what is left of a row, with its weight, shape (M,). None: that of
             its level.
+        loads: what x takes of what can be given, rows L of which |L x| is 1 where it is all, shape (q, n): a level that
+            asks for more of a direction may ask less of it earlier. None: anything can be given.
         starts: first row of each level, and M at the end.
         names: names of the levels, for messages.
     """
 
-    __slots__ = ("A", "lower", "names", "norms", "scales", "starts", "upper", "weights", "yields_from")
+    __slots__ = ("A", "loads", "lower", "names", "norms", "scales", "starts", "upper", "weights", "yields_from")
 
     def __init__(self, sizes: Sequence[int], unknowns: int, names: Sequence[str] | None = None) -> None:
         """Lay out empty rows: every row is 0 and unbounded.
@@ -87,6 +89,7 @@ class Hierarchy:
         self.norms: Array | None = None
         self.yields_from: int | None = None
         self.scales: Array | None = None
+        self.loads: Array | None = None
         self.names: list[str] = list(names) if names is not None else [""] * len(sizes)
 
     @staticmethod
@@ -138,7 +141,7 @@ class Hierarchy:
         laid.lower = np.concatenate([block[1] for block in blocks])
         laid.upper = np.concatenate([block[2] for block in blocks])
         laid.names = names
-        laid.weights = laid.norms = laid.yields_from = laid.scales = None
+        laid.weights = laid.norms = laid.yields_from = laid.scales = laid.loads = None
         if any(block[3] is not None for block in blocks):
             laid.weights = np.concatenate([np.ones(len(b[0])) if b[3] is None else b[3] for b in blocks])
         return laid

@@ -34,7 +34,8 @@ class Compiled:
         softens = request.yields_from is not None
         self._plan.soften(request.soften if softens else 0.0, request.yields_from or 0)
         problem = request.A, request.lower, request.upper, request.norms
-        status, steps, _, _ = self._plan.solve(*problem, request.seconds, x, value, side, ranks, request.scales)
+        found = x, value, side, ranks
+        status, steps, _, _ = self._plan.solve(*problem, request.seconds, *found, request.scales, request.loads)
         yielding = list(self._plan.softened()) if status != UNSOUND else []
         if yielding:  # the kernel's rows are without what yields
             value = request.A.dot(x)

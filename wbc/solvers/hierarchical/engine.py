@@ -29,6 +29,7 @@ class Request:
         soften: the share of their size below which directions yield.
         yields_from: the first level in which they do; None: all are held exactly.
         scales: the sizes by which that share is measured, shape (M,); None: the root mean square of a level's `norms`.
+        loads: see `Hierarchy`, shape (q, n); None: there are none.
     """
 
     A: Array
@@ -39,6 +40,7 @@ class Request:
     soften: float = 0.0
     yields_from: int | None = None
     scales: Array | None = None
+    loads: Array | None = None
 
 
 @dataclass(slots=True, eq=False)

@@ -118,7 +118,7 @@ def _softened(rows: Rows, request: Request) -> tuple[Rows, Soft | None]:
     if scales is None:
         squares = [rows.norms[start:stop] ** 2 for start, stop in pairwise(rows.starts)]
         scales = np.concatenate([np.full(len(part), np.sqrt(part.mean()) if len(part) else 0.0) for part in squares])
-    return soften(rows, scales, request.yields_from, request.soften)
+    return soften(rows, scales, request.yields_from, request.soften, request.loads)
 
 
 def _is_sound(rows: Rows) -> bool:

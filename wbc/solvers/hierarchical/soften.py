@@ -7,9 +7,13 @@ and becomes a row of its own, soft for every level below: level j then finds lea
     |A_j x - b_j|² + n_j² |(g x - c) / λ|²,
 
 with g, c the direction's part of its level, relative to the size of the task's rows, n_j the size of level j's rows,
-and λ = _MOST (1 - (σ / share)²) for a singular value σ below `share`. So it is held as ever where σ reaches `share`,
-yields to what is below as σ falls, and is free where it is lost; and the last, implicit level makes damped least
-squares of it. Only the rows A_j x are passed down as fixed: what is soft stays free.
+and λ = max(_MOST, e) (1 - (σ / e)²) for a singular value σ below e. So it is held as ever where σ reaches e, yields to
+what is below as σ falls, and is free where it is lost; and the last, implicit level makes damped least squares of it.
+Only the rows A_j x are passed down as fixed: what is soft stays free.
+
+e is `share`; or, up to _FURTHER times that, the singular value at which what is asked of the direction would take
+_BEYOND times all that can be given (`loads`). What can't be had is thus given up over a way that is as long as the
+demand is large: within `share` alone an arm that is told to reach too far would swing about its straight pose for ever.
 
 Directions are found once a solve and from the equations alone. The kernel does the same (`kernel/solver/soften.c`).
 """
@@ -35,6 +39,12 @@ _REFUGE = 1e-13
 _ROUNDED = 1e-13
 """Of a refuge: so much more, and N is positive definite by rounding too."""
 
+_FURTHER = 10.0
+"""How much further a direction may be from lost that is softened as too much is asked of it."""
+
+_BEYOND = 4.0
+"""So much of what can be given is too much."""
+
 _AT_MOST, _OF_A_LEVEL = 12, 8
 """So many directions are softened, the first ones; and of one level, the weakest ones."""
 
@@ -44,7 +54,7 @@ class Soft:
     """The directions that levels are about to lose, as soft rows ``g x = c``; those of the first levels first.
 
     Attributes:
-        share: the singular value below which a direction is soft.
+        share: the singular value below which each is soft, shape (q,).
         G: g of each, shape (q, n).
         bound: c of each, shape (q,).
         level: whose direction it is, shape (q,).
@@ -54,7 +64,7 @@ class Soft:
         sizes: n of each level, and 1 for the implicit one.
     """
 
-    share: float
+    share: Array
     G: Array
     bound: Array
     level: IntArray
@@ -79,8 +89,9 @@ class Soft:
         """
         q = self.down_to(level)
         sigma = self.sigma[:q]
-        decay = _MOST * (1.0 - (sigma / self.share) ** 2)
-        own = np.where(self.level[:q] == level, self.share / sigma, decay)
+        share = self.share[:q]
+        decay = np.maximum(_MOST, share) * (1.0 - (sigma / share) ** 2)
+        own = np.where(self.level[:q] == level, share / sigma, decay)
         refuge = _REFUGE if level < len(self.sizes) - 1 else 1.0
         shared = self.G[:q].dot(Z)
         found: Array = shared.dot(shared.T) / refuge
@@ -116,38 +127,42 @@ class Soft:
         return x - Z.dot(Z.T.dot(self.G.T.dot(pull))), pull
 
 
-def soften(rows: Rows, scales: Array, first: int, share: float) -> tuple[Rows, Soft | None]:
+def soften(rows: Rows, scales: Array, first: int, share: float, loads: Array | None = None) -> tuple[Rows, Soft | None]:
     """Take the weak directions out of the equalities.
 
     Args:
         rows: the hierarchy.
         scales: the size that each row is measured by, shape (M,).
         first: the first level that may yield.
-        share: a direction whose singular value is below this is weak.
+        share: a direction whose singular value is below this is weak, however little is asked of it.
+        loads: see `Hierarchy`, shape (q, n).
 
     Returns:
         The rows without them, and the soft rows; None where there are none.
     """
     equal = rows.lower == rows.upper
-    Z = np.eye(rows.A.shape[1], order="F")
+    x, Z = np.zeros(rows.A.shape[1]), np.eye(rows.A.shape[1], order="F")
+    loads = np.zeros((0, len(x))) if loads is None else loads
     found: list[_Weak] = []
     for level, (start, stop) in enumerate(zip(rows.starts, rows.starts[1:], strict=False)):
         at = np.flatnonzero(equal[start:stop]) + start
         if not len(at) or not Z.shape[1]:
             continue
         factor = _factor(rows, at, Z)
+        step = _step(rows, at, factor, x)
         if level >= first and factor.rank:
-            weak = _weak_of(rows, at, factor, scales, level, share)[: _AT_MOST - len(found)]
+            weak = _weak_of(rows, at, factor, scales, level, _Demand(share, loads, step))[: _AT_MOST - len(found)]
             if weak:
                 rows = _without(rows, at, weak, scales)
                 found += weak
                 factor = _factor(rows, at, Z)
-        Z = factor.Z
+                step = _step(rows, at, factor, x)
+        x, Z = x + step, factor.Z
     if not found:
         return rows, None
     sizes = [_size(scales[start:stop]) for start, stop in zip(rows.starts, rows.starts[1:], strict=False)]
     return rows, Soft(
-        share,
+        np.array([one.share for one in found]),
         np.array([one.g for one in found]),
         np.array([one.c for one in found]),
         np.array([one.level for one in found]),
@@ -165,10 +180,42 @@ class _Weak:
     level: int
     row: int
     sigma: float
+    share: float
     u: Array
     g: Array
     c: float
     length: float
+
+
+@dataclass(slots=True, eq=False)
+class _Demand:
+    """What a level asks for, and how early its directions are soft for that.
+
+    Attributes:
+        least: the singular value below which they are, however little is asked.
+        loads: what can be given.
+        step: from the levels above to what the level asks for, all held exactly; shape (n,).
+    """
+
+    least: float
+    loads: Array
+    step: Array
+
+    def share(self, direction: Array, sigma: float) -> float:
+        """The singular value below which a direction, of length 1, is soft."""
+        furthest = min(_FURTHER * self.least, 1.0)
+        if not (len(self.loads) and sigma < furthest):
+            return self.least
+        most = float(np.abs(self.loads.dot(direction)).max(initial=0.0))
+        return max(self.least, min(furthest, sigma * abs(float(direction.dot(self.step))) * most / _BEYOND))
+
+
+def _step(rows: Rows, at: IntArray, factor: Factor, x: Array) -> Array:
+    """From x to what the rows are held at, or as near to it as can be."""
+    if not factor.rank:
+        return np.zeros(len(x))
+    found: Array = factor.Y.dot(factor.split(rows.lower[at] - rows.A[at].dot(x))[0])
+    return found
 
 
 def _factor(rows: Rows, at: IntArray, Z: Array) -> Factor:
@@ -186,18 +233,21 @@ def _inverse(scales: Array) -> Array:
     return found
 
 
-def _weak_of(rows: Rows, at: IntArray, factor: Factor, scales: Array, level: int, share: float) -> list[_Weak]:
+def _weak_of(rows: Rows, at: IntArray, factor: Factor, scales: Array, level: int, demand: _Demand) -> list[_Weak]:
     """The weak directions of a level's rows, each over the size of its task's rows; the weakest first."""
     inverse = _inverse(scales[at])
-    U, sigma, _ = np.linalg.svd(rows.A[at].dot(factor.Y) * inverse[:, None], full_matrices=False)
+    U, sigma, V = np.linalg.svd(rows.A[at].dot(factor.Y) * inverse[:, None], full_matrices=False)
     found = []
-    for i in reversed(np.flatnonzero(sigma < share * (1.0 - 1e-9)).tolist()):
+    for i in reversed(range(max(len(sigma) - _OF_A_LEVEL, 0), len(sigma))):
+        share = demand.share(factor.Y.dot(V[i]), float(sigma[i]))
+        if not sigma[i] < share * (1.0 - 1e-9):
+            continue
         u, part = U[:, i], U[:, i] * inverse
         length = float(np.linalg.norm(part * rows.norms[at]))
         row = int(at[np.abs(u).argmax()])
         c = float(part.dot(rows.lower[at]))
-        found.append(_Weak(level, row, float(sigma[i]), u, part.dot(rows.A[at]), c, length))
-    return found[:_OF_A_LEVEL]
+        found.append(_Weak(level, row, float(sigma[i]), share, u, part.dot(rows.A[at]), c, length))
+    return found
 
 
 def _without(rows: Rows, at: IntArray, weak: list[_Weak], scales: Array) -> Rows:
