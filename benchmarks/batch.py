@@ -20,7 +20,7 @@ import wbc
 from benchmarks import ceiling
 from wbc.application import bench
 
-COUNTS, JOBS, TURNS = (1, 16, 256), (1, 2), 5
+COUNTS, JOBS, TURNS = (1, 16, 256), (1, 2), 15
 
 
 def rate(tick: Callable[[int], object], count: int, seconds: float) -> float:
@@ -33,7 +33,7 @@ def rate(tick: Callable[[int], object], count: int, seconds: float) -> float:
     return count * ticks / (time.perf_counter() - began)
 
 
-def main(seconds: float = 0.3) -> None:
+def main(seconds: float = 0.1) -> None:
     """Prints the table."""
     controller, _ = bench.standing("quadruped", "auto", "hierarchical-qp")
     robot, random = controller.robot, np.random.default_rng(0)

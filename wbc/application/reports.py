@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from wbc.simulation.log import Log
     from wbc.sweeps.table import Table as Sweep
 
+ROUNDING = 1e-9
+"""Margins below this are zero: N, N m."""
+
 MOST = 20
 """Values of a parameter that are listed one by one."""
 
@@ -304,7 +307,7 @@ def sweep(table: Sweep) -> list[Table | str]:
     worst = _table("worst", "why", ">time [s]", ">margin [N]", ">margin [N m]", "again with")
     for row in table.worst():
         numbers = (row.get(name) for name in ("time", "cone_margin", "torque_margin"))
-        cells = (NONE if value is None else f"{value:.3g}" for value in numbers)
+        cells = (NONE if value is None else f"{value if abs(value) > ROUNDING else 0.0:.3g}" for value in numbers)
         reason = Text("" if row["kind"] == "fell" else why(row))
         worst.add_row(row["kind"], reason, *cells, Text(command(table, row)))
     return [*parts, worst]
