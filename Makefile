@@ -4,10 +4,34 @@ export OMP_NUM_THREADS := 1
 PYTHON ?= python3
 PY := .venv/bin/python
 
-.PHONY: test sanitize demo lint bench robust wild soak web docs dist clean
+.PHONY: test test-oldest test-newest sanitize demo lint bench robust wild soak web docs dist clean
 
 test: .venv/ready
 	$(PY) -m pytest
+
+# The lowest versions that pyproject.toml allows, on the oldest Python. Pinocchio's packages need a newer numpy than the
+# rest: it has an environment of its own, with the lowest versions beside it.
+OLDEST ?= python3.11
+OLD_TESTS = tests/test_import.py tests/test_gym.py tests/sweeps tests/application/test_sweeping.py tests/geometry \
+  tests/simulation/test_log.py tests/control/test_batch.py
+test-oldest:
+	$(OLDEST) -m venv --clear out/oldest
+	$(OLDEST) scripts/oldest.py mujoco plot cluster tune gym > out/oldest.txt
+	out/oldest/bin/python -m pip install --quiet --disable-pip-version-check --constraint out/oldest.txt \
+	  --editable ".[mujoco,plot,cluster,tune,gym]" pytest hypothesis example-robot-data clarabel
+	out/oldest/bin/python -m pytest $(OLD_TESTS)
+	$(OLDEST) scripts/oldest.py pinocchio mujoco plot cluster tune gym | grep -v "^numpy\|^scipy" > out/oldest.txt
+	out/oldest/bin/python -m pip install --quiet --disable-pip-version-check --constraint out/oldest.txt \
+	  --editable ".[all]" --group dev
+	out/oldest/bin/python -m pytest
+
+# What pip chooses, pre-releases too, on the newest Python.
+NEWEST ?= python3.13
+test-newest:
+	$(NEWEST) -m venv --clear out/newest
+	out/newest/bin/python -m pip install --quiet --disable-pip-version-check --upgrade "pip>=25.1"
+	out/newest/bin/python -m pip install --quiet --disable-pip-version-check --pre --editable ".[all]" --group dev
+	out/newest/bin/python -m pytest
 
 # The kernel's memory, watched; and the solver as it is on a processor without AVX2.
 sanitize: .venv/ready
@@ -30,10 +54,11 @@ bench: .venv/ready
 	$(PY) benchmarks/inverse_kinematics.py
 	$(PY) -m benchmarks.readme
 
-# At which masses, delays, noise and pushes the demonstration stands: an hour or two. It goes on where it was stopped.
+# At which masses, delays, noise and pushes the quadruped stands: half an hour of a core. It goes on where it was stopped,
+# and writes its table into the README.
 RUNS ?= 1000
 robust: .venv/ready
-	$(PY) -m benchmarks.robust $(RUNS)
+	$(PY) -m benchmarks.robust $(RUNS) runs/robust write
 
 # Every robot of a folder such as MuJoCo Menagerie's, tried: make wild ROBOTS=dir
 wild: .venv/ready

@@ -2,8 +2,7 @@
 #ifndef WBC_ARRAYS_H
 #define WBC_ARRAYS_H
 
-#define PY_SSIZE_T_CLEAN
-#include <Python.h>
+#include "interpreter.h"
 #include <stddef.h>
 
 /* An array of one dimension (columns = 1) or two, held as long as the view lives. */

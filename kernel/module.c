@@ -1,7 +1,4 @@
 /* The compiled kernel as a Python module. Limited ABI: one build serves every Python from 3.11 on. */
-#define PY_SSIZE_T_CLEAN
-#include <Python.h>
-
 #include "module.h"
 
 #include "tick.h"

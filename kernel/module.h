@@ -2,8 +2,7 @@
 #ifndef WBC_MODULE_H
 #define WBC_MODULE_H
 
-#define PY_SSIZE_T_CLEAN
-#include <Python.h>
+#include "interpreter.h"
 
 int plan_register(PyObject *module);      /* Plan: a hierarchy of dense levels */
 int tick_plan_register(PyObject *module); /* TickPlan: a tick of a controller */

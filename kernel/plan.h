@@ -2,11 +2,9 @@
 #ifndef WBC_PLAN_H
 #define WBC_PLAN_H
 
-#define PY_SSIZE_T_CLEAN
-#include <Python.h>
-
 #include "arrays.h"
 #include "hierarchy.h"
+#include "interpreter.h"
 
 /* soften(share, level): directions below that share of their rows' size yield, from that level on */
 PyObject *soften_hierarchy(Hierarchy *h, Views *views, PyObject *arguments, int levels_above);

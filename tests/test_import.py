@@ -60,5 +60,45 @@ def test_import_brings_no_optional_package() -> None:
     assert not {"mujoco", "pinocchio", "matplotlib", "qpsolvers", "typer", "rich"} & set(loaded)
 
 
+SPARE = {
+    *("osqp", "qpsolvers", "daqp", "typer", "rich", "click", "threadpoolctl", "matplotlib", "mujoco", "pinocchio"),
+    *("distributed", "optuna", "gymnasium", "PIL"),
+}
+"""What a controller does without."""
+
+
+def test_a_controller_needs_numpy_scipy_and_the_kernel_alone() -> None:
+    code = (
+        f"import sys; sys.modules.update(dict.fromkeys({SPARE!r}))\n"
+        "import tasks, wbc\n"
+        "robot = wbc.load('quadruped')\n"
+        "stack = tasks.stacks.standing(robot)\n"
+        "for solver in ('hierarchical-qp', 'weighted-qp'):\n"
+        "    log = wbc.run(wbc.Controller(robot, stack, solver), wbc.Simulator(robot), 0.005)\n"
+        "    assert log.status == ['optimal'] * 5, log.summary()\n"
+        "try:\n    wbc.Controller(robot, stack, 'sequential-qp')\n"
+        "except wbc.WbcError as error:\n    print(error)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("a cascade of QPs needs qpsolvers: pip install qpsolvers")
+
+
+def test_what_does_not_use_a_package_does_not_import_it(tmp_path: Path) -> None:
+    code = (
+        "import sys, tasks, wbc\n"
+        "robot = wbc.load('quadruped', 'numpy')\n"
+        "wbc.run(wbc.Controller(robot, tasks.stacks.standing(robot)), wbc.Simulator(robot), 0.005).summary()\n"
+        f"cases = wbc.cases('tests/sweeps/stub_scene.py', x=[0.0, 1.0])\n"
+        f"assert wbc.sweep(cases, {str(tmp_path)!r}, jobs=1).shares()[()].share == 1.0\n"
+        "from wbc.sweeps.perform import perform\n"
+        "assert perform(next(iter(cases)))['kind'] == 'finished'\n"
+        "print('loaded', *sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT)
+    assert done.returncode == 0, done.stderr
+    assert not (SPARE - {"threadpoolctl"}) & set(done.stdout.split("loaded")[-1].split())
+
+
 def test_version_is_that_of_the_distribution() -> None:
     assert tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"] == wbc.__version__

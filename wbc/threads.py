@@ -71,9 +71,13 @@ def single_threaded() -> Iterator[None]:
         with wbc.single_threaded():
             ...
 
-    Setting OMP_NUM_THREADS=1 before Python starts does the same.
+    Setting OMP_NUM_THREADS=1 before Python starts does the same, and is all there is where somebody has taken
+    threadpoolctl out of an installation.
     """
-    from threadpoolctl import threadpool_limits
-
+    try:
+        from threadpoolctl import threadpool_limits
+    except ImportError:
+        yield
+        return
     with threadpool_limits(limits=1):
         yield

@@ -161,7 +161,7 @@ def test_shows_an_mjcf_file(tmp_path):
         (["robots", "arm", "--fast"], ["No such option", "--fast"]),
         (["robots", "--floating"], ["wbc robots", "NAME"]),
         (["robot"], ["No such command", "robots"]),
-        (["demo", "--duration", "long"], ["--duration", "number"]),
+        (["demo", "--duration", "long"], ["--duration", "valid"]),
         (["demo", "--duration", "-1"], ["duration, s, = -1", "more than 0"]),
         (["demo", "--duration", "inf"], ["duration, s, = inf", "more than 0, 1e+09 at the most"]),
         (["demo", "--period", "0.0015"], ["0.0015 s", "multiple of the plant's timestep, 0.001 s"]),

@@ -47,11 +47,18 @@ def tell_json(what: object) -> None:
     tell(json.dumps(what, indent=2))
 
 
+def _errors() -> Console:
+    """Standard error, where it is a terminal; where it is not, a bar says nothing (rich before 14.3: a line's end)."""
+    console = Console(stderr=True)
+    console.quiet = not console.is_terminal
+    return console
+
+
 def progress() -> Progress:
     """A bar on a terminal, and nothing on anything else; to be used in a `with`."""
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
-    console = Console(stderr=True)
+    console = _errors()
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
@@ -65,7 +72,7 @@ def counter() -> Progress:
     """The same with a count, a rate, and words of the one who counts in the field `told`."""
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-    console = Console(stderr=True)
+    console = _errors()
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),

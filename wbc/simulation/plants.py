@@ -31,7 +31,7 @@ class Plants:
         if not isinstance(jobs, int) or isinstance(jobs, bool) or jobs < 1:
             raise WbcError(f"jobs = {show(jobs)} must be a whole number, 1 or more")
         self._jobs = min(jobs, len(self.plants))
-        self._pool = ThreadPoolExecutor(self._jobs, "wbc-plants")
+        self._pool = ThreadPoolExecutor(self._jobs, "wbc-plants") if self._jobs > 1 else None
 
     def __len__(self) -> int:
         return len(self.plants)
@@ -60,8 +60,12 @@ class Plants:
                 for _ in range(steps):
                     plant.step()
 
-        list(self._pool.map(advance, range(self._jobs)))
+        if self._pool is None:
+            advance(0)
+        else:
+            list(self._pool.map(advance, range(self._jobs)))
 
     def close(self) -> None:
         """Ends the threads."""
-        self._pool.shutdown()
+        if self._pool is not None:
+            self._pool.shutdown()

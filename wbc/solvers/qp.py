@@ -50,8 +50,10 @@ class QuadraticProgram:
         Raises:
             WbcError: there is no solver of this name, or it is not installed.
         """
-        import qpsolvers
-
+        try:
+            import qpsolvers
+        except ImportError as error:
+            raise WbcError(f"a cascade of QPs needs qpsolvers: pip install qpsolvers ({error})") from None
         self.solver = solver
         self.reason: Exception | None = None
         if solver not in qpsolvers.available_solvers:
