@@ -116,21 +116,52 @@ def test_a_sensor_that_is_mounted_elsewhere_tells_the_same() -> None:
     assert apart[0].max() < 1e-9 and apart.max(axis=0)[0] < 3e-3 and apart.max(axis=0)[1] < 0.06
 
 
-def test_the_same_state_again_changes_nothing_and_a_long_silence_begins_anew() -> None:
+def test_the_same_state_again_changes_nothing_and_an_earlier_one_begins_anew() -> None:
     robot = wbc.load("quadruped", "numpy")
-    estimator, state = BaseEstimator(robot), first_state()
+    estimator, state = BaseEstimator(robot), first_state(time=1.0)
     q, _ = estimator.estimate(state)
     assert estimator.estimate(state)[0] is q
-    later = replace(state, time=state.time + 1.0)
     estimator.filter.position[0] = 3.0
-    assert estimator.estimate(later)[0][0] == 0.0
+    assert estimator.estimate(replace(state, time=1.001))[0][0] == pytest.approx(3.0)
+    assert estimator.estimate(replace(state, time=0.5))[0][0] == 0.0
+
+
+def test_a_long_silence_leaves_it_where_it_was_and_less_certain() -> None:
+    """What the sensor reads at its end says nothing of all that time."""
+    robot, state = wbc.load("quadruped", "numpy"), first_state()
+    estimator = BaseEstimator(robot)
+    for step in range(30):
+        q, _ = estimator.estimate(replace(state, time=step * PERIOD))
+    before = estimator.deviations
+    odd = Imu(np.array([3.0, 0.0, 0.0]), np.array([1.0, 1.0, 1.0]))
+    after, v = estimator.estimate(replace(state, time=2.0, imu=odd))
+    assert after == pytest.approx(q, abs=1e-6) and np.abs(v[:3]).max() < 1e-3
+    rotation, velocity, _ = estimator.deviations
+    assert rotation[0] > 0.25 > before[0][0] and velocity[0] > 0.9 > before[1][0]
+    for step in range(1, 200):
+        estimator.estimate(replace(state, time=2.0 + step * PERIOD))
+    assert np.abs(estimator.filter.velocity).max() < 0.02 and estimator.deviations[1].max() < 0.1
+
+
+def test_level_ground_holds_the_height() -> None:
+    robot, state = wbc.load("quadruped", "numpy"), first_state()
+    heights = []
+    for level in (None, 2e-3):
+        estimator = BaseEstimator(robot, level=level)
+        estimator.estimate(state)
+        estimator.filter.position[2] += 0.03  # as if it had drifted
+        estimator.filter.covariance[8, 8] = 0.01
+        for step in range(1, 50):
+            q, _ = estimator.estimate(replace(state, time=step * PERIOD))
+        heights.append(q[2] - robot.model.nominal[2])
+    assert heights[0] == pytest.approx(0.03, abs=3e-3) and abs(heights[1]) < 3e-3
 
 
 def test_states_that_were_lost_make_it_less_certain() -> None:
     robot, state = wbc.load("quadruped", "numpy"), first_state()
     one, two = BaseEstimator(robot), BaseEstimator(robot)
-    for estimator, steps in ((one, [1, 2, 3, 4, 5, 6]), (two, [1, 6])):
-        for step in (0, *steps):
+    for estimator, steps in ((one, range(40)), (two, (*range(30), 39))):
+        for step in steps:
             estimator.estimate(replace(state, time=state.time + step * PERIOD))
     assert two.deviations[1].max() > 1.2 * one.deviations[1].max()
 

@@ -153,6 +153,23 @@ def test_a_foot_that_slips_is_found_and_the_others_hold() -> None:
     assert found.footholds[1] == pytest.approx(true.position + true.rotation @ places[1], abs=1e-9)
 
 
+def test_how_high_a_foot_stands_is_a_correction_as_any() -> None:
+    rng = np.random.default_rng(9)
+    true = some_filter(rng)
+    off = 1e-4 * rng.normal(size=SIZE)
+    found = moved(true, off)
+    A = 1e-4 * rng.normal(size=(SIZE, SIZE))
+    found.covariance = C = A @ A.T
+    size, slope = 1e-4, np.zeros(SIZE)
+    for k in range(SIZE):
+        ends = [moved(found, sign * size * np.eye(SIZE)[k]).footholds[1, 2] for sign in (1.0, -1.0)]
+        slope[k] = (ends[0] - ends[1]) / (2 * size)
+    gain = C @ slope / (slope @ C @ slope + 1e-10)
+    found.level(1, true.footholds[1, 2], 1e-5)
+    assert error(found, true) == pytest.approx(off - gain * (slope @ off), abs=3e-8)
+    assert found.covariance == pytest.approx(C - np.outer(gain, slope @ C), rel=1e-4, abs=1e-13)
+
+
 def synthetic_errors(seed: int, ticks: int = 300, dt: float = 5e-3) -> tuple[np.ndarray, np.ndarray]:
     """A body that moves about over two feet, and a filter whose noise is as it is told: last error and covariance."""
     rng = np.random.default_rng(seed)

@@ -31,7 +31,7 @@ def expect(report: Report, io: Recorded, kind: str, reaction: str, text: str, at
     assert (fault.kind, fault.reaction, report.reaction) == (kind, reaction, reaction)
     assert text in fault.text and fault.time == pytest.approx(at, abs=2.1e-3)
     assert not report.good and str(fault) in report.summary()
-    after = io.commands[round(fault.time / 1e-3) + 2 :]  # behind the first one, which holds
+    after = io.commands[round(fault.time / 1e-3) + 1 :]
     looks = {"hold": is_holding, "damp": is_damping, "stop": is_off}[reaction]
     assert all(map(looks, after[: -1 if reaction == "hold" else None])) and after
     assert not looks(io.commands[round(fault.time / 1e-3) - 2])

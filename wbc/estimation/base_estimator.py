@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 
-from wbc.arrays import Array, ArrayLike
+from wbc.arrays import Array, ArrayLike, cross
 from wbc.dynamics.base import Dynamics
 from wbc.errors import WbcError, number, show, unknown_name
 from wbc.estimation.contacts import ContactDetector
@@ -22,11 +22,14 @@ from wbc.realtime.state import State
 Feeling: TypeAlias = Literal["auto", "sensors", "torques"]
 """How contacts are found: by the state's contact sensors, by its measured torques, or by sensors where it has some."""
 
-LOST = (2.0, 10.0)
-"""What the base may do while readings of the inertial sensor are lost: rad/s and m/s²."""
+LOST = (50.0, 500.0)
+"""How fast readings of the inertial sensor may change while some are lost: rad/s² and m/s³."""
 
 LONGEST = 0.1
-"""Between two states, s; after longer the estimate begins anew."""
+"""Between two states, s; over a longer time nothing is known of the motion but that it was one of a robot."""
+
+UNKNOWN = (0.3, 1.0)
+"""What such a time leaves unknown, at most: rad and m/s."""
 
 
 class BaseEstimator:
@@ -45,6 +48,8 @@ class BaseEstimator:
         threshold: a foot with more than this share of the weight stands; with half as much it still does.
         settle: s for which it has to carry that.
         radius: of the feet, m; None: of the balls that the model has for them; 0: they are points.
+        level: standard deviation of the ground's height, m, where it is level: then the height of the base does not
+            drift. None: the ground may be anything.
 
     Attributes:
         filter: pose, velocity, biases and covariance of the inertial sensor.
@@ -65,6 +70,7 @@ class BaseEstimator:
         threshold: float = 0.08,
         settle: float = 0.01,
         radius: float | None = None,
+        level: float | None = None,
     ) -> None:
         if not isinstance(robot, Dynamics):
             raise WbcError(f"an estimator needs a robot of wbc.load, not {show(robot)}")
@@ -90,6 +96,7 @@ class BaseEstimator:
         share = number(threshold, "threshold, a share of the weight,", high=1.0)
         self._detector_for = share * self._weight, 0.5 * share * self._weight, settle
         self._radii = np.array([_ball(robot, foot) if radius is None else radius for foot in self.feet])
+        self._level = None if level is None else number(level, "level, m,", high=1e3, above=True)
         self._neutral = robot.neutral()
         self._rest = np.zeros(robot.nv)
         self.reset()
@@ -121,7 +128,7 @@ class BaseEstimator:
         if last is not None and state.time == last.time:
             return self._answer
         places, J, rolling = self._feet(state)
-        if last is None or not 0.0 < state.time - last.time <= LONGEST:
+        if last is None or state.time < last.time:
             self._begin(state, places)
         else:
             self._go_on(state, state.time - last.time, places, J, rolling)
@@ -179,10 +186,16 @@ class BaseEstimator:
         self._shortest = min(self._shortest, dt)
         # the centre of a ball on the ground moves by ω × r, r from where it touches to the centre
         spin = (rolling + state.imu.rate - found.gyro_bias) @ found.rotation.T
-        shift = np.cross(spin, [0.0, 0.0, 1.0]) * self._radii[:, None] * dt
-        found.predict(state.imu.rate, state.imu.force, dt, shift)
+        shift = np.zeros_like(spin)
+        shift[:, 0], shift[:, 1] = spin[:, 1] * self._radii * dt, -spin[:, 0] * self._radii * dt
+        if dt <= LONGEST:
+            found.predict(state.imu.rate, state.imu.force, dt, shift)
+        else:
+            for foot in np.flatnonzero(found.standing):
+                found.lift(int(foot))
         if dt > 1.5 * self._shortest:
-            found.blur(*(bound * (dt - self._shortest) for bound in LOST))
+            lost = dt - self._shortest
+            found.blur(*(min(bound * dt * lost, most) for bound, most in zip(LOST, UNKNOWN, strict=True)))
         self.standing = self._detector.update(self._normal_forces(state), dt)
         noise = self._noise_of(J)
         for foot in np.flatnonzero(found.standing & ~self.standing):
@@ -190,6 +203,8 @@ class BaseEstimator:
         self.slips += len(found.correct(places, noise))
         for foot in np.flatnonzero(self.standing & ~found.standing):
             found.stand(int(foot), places[foot], noise[foot])
+            if self._level is not None:
+                found.level(int(foot), self._radii[foot], self._level)
 
     def _normal_forces(self, state: State) -> Array:
         """What the feet carry, N, shape (feet,)."""
@@ -214,7 +229,7 @@ class BaseEstimator:
         rate = self._turn @ (state.imu.rate - found.gyro_bias)
         arm = turn @ self._arm
         position = found.position - arm
-        velocity = found.velocity - turn @ np.cross(rate, self._arm)
+        velocity = found.velocity - turn @ cross(rate, self._arm)
         q = np.concatenate([position, quaternion.from_matrix(turn), state.position])
         return q, np.concatenate([velocity, rate, state.velocity])
 

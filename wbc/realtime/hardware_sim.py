@@ -28,6 +28,9 @@ SILENCE = 0.1
 PATIENCE = 2.0
 """s, of the clock on the wall, that a simulation in lockstep waits for a command."""
 
+SETTLING = 0.5
+"""s for which the robot stands, before anybody is listened to: it begins a little above the ground, or in it."""
+
 UNANSWERED = 5
 """Such waits in a row, after which nobody is there any more."""
 
@@ -110,7 +113,9 @@ class HardwareSim:
         self._fall = Fall(robot, plant.true_state[0])
         self._heading = Heading(0, 0, 0.0)
         self._number, self._delivered, self._echo, self._unanswered = 1, 0, 0, 0
-        self._state = self.sensors.read()
+        for _ in range(round(SETTLING / period)):
+            self._drive.go_on(self._command)
+            self._state = self.sensors.read()
         self._heard = np.nan
         self._client: tuple[str, int] | None = None
         self.report = SimReport()
@@ -130,7 +135,7 @@ class HardwareSim:
             wait: s, of the clock on the wall, for the first command.
         """
         clock = MonotonicClock()
-        deadlines, ends, start = Deadlines(clock, self._period), clock.now() + wait, 0.0
+        deadlines, ends, start = Deadlines(clock, self._period), clock.now() + wait, self._plant.time
         while self._unanswered <= UNANSWERED:
             if not self._lockstep:
                 deadlines.wait()

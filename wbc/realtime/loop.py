@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import math
+import contextlib
 import time as system
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -21,12 +21,19 @@ from wbc.realtime.holding import holding_gains
 from wbc.realtime.privileges import privileged
 from wbc.realtime.recorder import RingLog
 from wbc.realtime.report import Report
-from wbc.realtime.state import Estimator, RobotIO, State
+from wbc.realtime.state import Bunching, Estimator, RobotIO, State
 from wbc.realtime.watchdog import REACTIONS, Reaction, Watch, Watchdog
 from wbc.simulation.log import STATUSES, Recorder
 
-SHARE = 0.7
-"""Of a period that a tick may take where the controller has no deadline: the rest is for the state and the command."""
+PATIENT = 3.0
+"""Periods after which a solver is stopped, where the controller has no deadline: a tick that comes late does less harm
+than one that was cut short, whose torques may jump."""
+
+BACKLOG = 20
+"""Times that are looked for newer states before the first tick."""
+
+ENDS = ("finished", "stopped", "interrupted")
+"""How a run ends that nothing went wrong in."""
 
 REHEARSALS = 20
 """Ticks before the first one, so that everything is laid out."""
@@ -51,6 +58,7 @@ def run(
     clock: Clock | None = None,
     priority: int | None = 80,
     cpu: int | None = None,
+    rehearsal: float = 0.0,
     patience: float = 2.0,
 ) -> Report:
     """Runs a controller on a robot in real time.
@@ -72,13 +80,18 @@ def run(
             limits, all of a torque at 0.3 rad or m.
         watchdog: its rules; None: those of `Watchdog()`.
         leave: what the robot is left with: "hold", "damp" or "stop".
-        targets: called before each tick with the time and the controller, to set targets, contacts, weights.
-        until: called after each tick with the time and the solution (None where the watchdog has the robot); true ends
-            the run.
+        targets: called before each tick with the time and the controller, to set targets, contacts, weights. The time
+            is the robot's, as its states tell it, from the first tick on; a tick without a new state sends the last
+            command again.
+        until: called after each tick with the time and the last solution (None where the watchdog has the robot); true
+            ends the run.
         record: file of the log; a process of its own writes it.
         clock: None: that of the system. With a `SteppedClock` the loop runs as fast as it can, and the same each time.
         priority: of SCHED_FIFO, 1 to 99, where the system allows it; None: the usual one.
         cpu: number of the processor to stay on; None: any.
+        rehearsal: s of ticks before the first one, on the robot as it stands, with nothing sent to it: `targets` is
+            called with times from 0 on, and later again from 0. Feet that will be lifted and tasks that will be
+            switched on have then been laid out, which takes several ticks' time.
         patience: s to wait for the first state.
 
     Returns:
@@ -102,9 +115,9 @@ def run(
     with privileged(priority if real else None, cpu if real else None, real) as report.system:
         controller.period = loop.period
         if unbounded and real:
-            controller.deadline = SHARE * loop.period  # type: ignore[attr-defined]
+            controller.deadline = PATIENT * loop.period  # type: ignore[attr-defined]
         try:
-            loop.rehearse()
+            loop.rehearse(number(rehearsal, "rehearsal, s,", high=1e3), targets)
             report.ended = loop.go(targets, until, log)
         except KeyboardInterrupt:
             report.ended = "interrupted"
@@ -182,11 +195,12 @@ class _Loop:
         self._command: Command
         self._reaction: Reaction | None = None
         self._pending: Array | None = None
+        self._bunching = io if isinstance(io, Bunching) else None
 
     # --- before ------------------------------------------------------------------------------------------------------
 
     def begin(self, patience: float) -> None:
-        """Waits for the first state, and holds the robot in it."""
+        """Waits for the first state; the robot is told nothing yet."""
         ends = system.perf_counter() + patience
         while True:
             state = self.io.read()
@@ -197,16 +211,35 @@ class _Loop:
                 raise WbcError(f"no state {problem} from {show(self.io)} in {patience:g} s")
             if not self.io.paced:
                 system.sleep(1e-4)
-        self._known = _Known(state, *self._where(state), self.clock.now())
-        position = self._known.q[self._places]
-        self._command = self._start = Command.hold(position, self._hold_kp, self._hold_kd)
-        self.io.write(self._start)
+        self._check(state)
+        q = self.robot.model.nominal.copy()
+        q[len(q) - len(state.position) :] = state.position
+        self._known = _Known(state, q, np.zeros(self.robot.nv), self.clock.now())
 
-    def rehearse(self) -> None:
-        """Ticks in the robot's state, so that what is laid out once is laid out; nothing of them is left."""
+    def _ready(self) -> None:
+        """Looks where the robot is now, after the rehearsal: that is where it will be held."""
+        state = self._known.state
+        if not self.io.paced:  # first what was sent meanwhile, then the next one
+            since = state.time
+            for _ in range(BACKLOG):
+                newest = self.io.read() or state
+                if newest.time == since:
+                    system.sleep(0.1 * self.period)
+                since = newest.time
+                state = newest if newest.finite else state
+        q, v = self._where(state)
+        self._known = _Known(state, q, v, self.clock.now())
+        self._command = self._start = Command.hold(q[self._places], self._hold_kp, self._hold_kd)
+
+    def rehearse(self, seconds: float, targets: Callable[[float, TorqueController], None] | None) -> None:
+        """Ticks in the robot's posture, so that what is laid out once is laid out; nothing of them is left."""
         self.controller.reset()
         for _ in range(REHEARSALS):
             self.controller.step(self._known.q, self._known.v, 0.0).command(self._kp, self._kd)
+        for tick in range(round(seconds / self.period)):
+            if targets is not None:
+                targets(tick * self.period, self.controller)
+            self.controller.step(self._known.q, self._known.v, tick * self.period)
         self.controller.reset()
         if isinstance(self.controller, Clocked):
             self.controller.expect_new_clock()
@@ -232,41 +265,37 @@ class _Loop:
     ) -> str:
         """All ticks; how they ended."""
         report, clock, io, watch, period = self.report, self.clock, self.io, self._watch, self.period
-        deadlines, began = Deadlines(clock, period), math.nan
-        self._known.at = clock.now()
+        self._ready()
+        deadlines, solution, new, usable = Deadlines(clock, period), None, True, True
+        began, first, read = deadlines.due, self._known.state.time, clock.now()
         while True:
-            if not io.paced:
-                report.wake.add(deadlines.wait())
-                state, read = io.read(), clock.now()
-            else:
-                state, read = io.read(), clock.now()
-                deadlines.follow()
-            new = self._take(state, read)
-            moment = self._known.state.time if io.paced else deadlines.due
-            began = moment if math.isnan(began) else began
-            now = moment - began
+            t = self._known.state.time - first  # the robot's time: where it stands still, targets wait
+            now = t if io.paced else deadlines.due - began
             if now >= self.duration - 0.5 * period:
                 return "finished"
             report.stale += not new
             watch.look_at_age(now, read - self._known.at)
             if new:
                 watch.look_at_state(now, self._known.q, self._known.v, self._known.state.torque)
-            solution, taken = None, 0.0
-            if watch.reaction is None:
+            taken = 0.0
+            if watch.reaction is None and new:
                 if targets is not None:
-                    targets(now, self.controller)
+                    targets(t, self.controller)
                 started = clock.now()
-                solution = self.controller.step(self._known.q, self._known.v, now)
+                solution = self.controller.step(self._known.q, self._known.v, t)
                 taken = clock.now() - started
-                watch.look_at_solution(now, solution)
-            command = self._choose(solution, now)
+                report.tick.add(taken)
+                usable = watch.look_at_solution(now, solution)
+                report.cut += not usable
+            if watch.reaction is not None:
+                solution = None
+            command = self._choose(solution if new and usable else None, now)
             io.write(command)
             written = clock.now()
             report.ticks += 1
             late = written > deadlines.due + period
             report.missed += late
             report.latency.add(written - read)
-            report.tick.add(taken)
             watch.look_at_clock(now, late)
             report.faults, report.reaction, report.skipped = watch.faults, watch.reaction, deadlines.skipped
             if log is not None:
@@ -275,6 +304,12 @@ class _Loop:
                 return str(next(fault for fault in watch.faults if fault.reaction == "stop"))
             if until is not None and until(now, solution):
                 return "stopped"
+            if not io.paced:
+                report.wake.add(deadlines.wait())
+            state, read = io.read(), clock.now()
+            if io.paced:
+                deadlines.follow()
+            new = self._take(state, read)
 
     def _take(self, state: State | None, read: float) -> bool:
         """Takes a state, where it is a new one; whether it is."""
@@ -285,8 +320,8 @@ class _Loop:
         known.q, known.v = self._where(state)
         return True
 
-    def _where(self, state: State) -> tuple[Array, Array]:
-        """Q and v."""
+    def _check(self, state: State) -> None:
+        """Whether it is a state of this robot."""
         robot = self.robot
         floating = 7 if robot.model.floating else 0
         if state.position.shape != (robot.nq - floating,) or state.velocity.shape != (robot.nv - min(floating, 6),):
@@ -294,9 +329,16 @@ class _Loop:
                 f"the robot tells {state.position.size} positions and {state.velocity.size} velocities of joints; "
                 f"{robot.model.name!r} has {robot.nq - floating} and {robot.nv - min(floating, 6)}"
             )
+
+    def _where(self, state: State) -> tuple[Array, Array]:
+        """Q and v."""
+        self._check(state)
         if self.estimator is not None:
+            for earlier in self._bunching.earlier if self._bunching is not None else ():
+                self.estimator.estimate(earlier)
             return self.estimator.estimate(state)
-        if not floating:
+        robot = self.robot
+        if not robot.model.floating:
             return state.position, state.velocity
         if state.base is None:
             raise WbcError(
@@ -327,12 +369,17 @@ class _Loop:
         return Command.hold(self._known.q[self._places], self._hold_kp, self._hold_kd, self._command.torque)
 
     def leave(self, how: Reaction) -> None:
-        """The last command."""
+        """The last command, where there was one before it."""
+        if not self.report.ticks:
+            return
         reaction = self._watch.reaction
         last = how if reaction is None or REACTIONS.index(how) > REACTIONS.index(reaction) else reaction
         if last != self._reaction:
             self._command = self._react(last)
-        self.io.write(self._command)
+        with contextlib.suppress(
+            *() if self.report.ended in ENDS else (Exception,)
+        ):  # the first error is the one to tell
+            self.io.write(self._command)
 
     def _row(self, now: float, solution: Solution | None, command: Command, taken: float) -> Array:
         """One record, as `wbc.simulation.log` has them."""

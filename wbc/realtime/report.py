@@ -19,6 +19,7 @@ class Report:
         missed: ticks whose command was written after the next deadline.
         skipped: ticks that were left out, since a tick before them took longer than its period.
         stale: ticks for which no new state had come.
+        cut: ticks that were cut short at their deadline and sent the last command again.
         wake: how late a tick began, after its deadline: the jitter of the loop.
         latency: from the moment when a state was read to that when its command was written.
         tick: what `controller.step` took.
@@ -36,6 +37,7 @@ class Report:
     missed: int = 0
     skipped: int = 0
     stale: int = 0
+    cut: int = 0
     wake: Histogram = field(default_factory=lambda: Histogram("begins late by"))
     latency: Histogram = field(default_factory=lambda: Histogram("from state to command"))
     tick: Histogram = field(default_factory=lambda: Histogram("controller.step"))
@@ -55,8 +57,8 @@ class Report:
     def summary(self) -> str:
         """A few lines for a person."""
         lines = [
-            f"{self.ticks} ticks of {1e3 * self.period:g} ms, {self.ended}; "
-            f"{self.missed} missed their deadline, {self.skipped} were left out, {self.stale} had no new state",
+            f"{self.ticks} ticks of {1e3 * self.period:g} ms, {self.ended}; {self.missed} missed their deadline, "
+            f"{self.skipped} were left out, {self.stale} had no new state, {self.cut} were cut short",
             *map(str, (self.wake, self.latency, self.tick)),
             f"system: {'; '.join(self.system) or 'nothing was asked of it'}",
         ]

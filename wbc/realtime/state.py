@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol, runtime_checkable
 
@@ -81,6 +81,17 @@ class RobotIO(Protocol):
     def close(self) -> None:
         """Leaves the robot as it should be left; twice is once."""
         ...
+
+
+@runtime_checkable
+class Bunching(Protocol):
+    """A robot whose states may come several at a time: an estimator wants to see each of them.
+
+    Attributes:
+        earlier: those that came since the `read` before the last one, but for that which it returned.
+    """
+
+    earlier: Sequence[State]
 
 
 @runtime_checkable

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import socket
+import time
+from collections import deque
 from collections.abc import Sequence
 
 from wbc.control.command import Command
@@ -20,6 +23,12 @@ HOST = "127.0.0.1"
 BURST = 256
 """Packets that are read at once, at most: somebody who sends more does not keep the loop."""
 
+
+ASK_AGAIN = 0.02
+"""s after which states are asked for again, while there is none."""
+
+EARLIER = 8
+"""States that are kept for whoever wants to see each of them, at most."""
 
 SILENT = 10
 """Waits in a row, in lockstep, after which nobody is there any more."""
@@ -39,6 +48,7 @@ class UdpIO:
 
     Attributes:
         paced: see `RobotIO`.
+        earlier: states that came since the last `read`, but for the newest.
         received, lost, overtaken, refused: packets that came; that were missing in their numbers; that came after newer
             ones; and that were no states.
     """
@@ -58,6 +68,8 @@ class UdpIO:
         self._patience = number(patience, "patience, s,", high=60.0, above=True)
         self._state: State | None = None
         self._echo = self._number = self._silent = 0
+        self._asked, self._fresh = -math.inf, False
+        self.earlier: deque[State] = deque(maxlen=EARLIER)
         self.received = self.lost = self.overtaken = self.refused = 0
         try:
             self._socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
@@ -80,7 +92,10 @@ class UdpIO:
 
     def read(self) -> State | None:
         """See `RobotIO`. Before the first state it asks for states."""
-        if self._state is None:
+        self.earlier.clear()
+        self._fresh = False
+        if self._state is None and time.perf_counter() > self._asked + ASK_AGAIN:
+            self._asked = time.perf_counter()
             self._send(pack_command(None, self._motors, ASKING, 0, 0.0))
         if self.paced:
             while not self._wait():
@@ -132,13 +147,15 @@ class UdpIO:
             return
         if self._echo:
             self.lost += heading.number - self._echo - 1
-        self._echo, self._state = heading.number, state
+        if self._state is not None and self._fresh:
+            self.earlier.append(self._state)
+        self._echo, self._state, self._fresh = heading.number, state, True
 
     def write(self, command: Command) -> None:
         """See `RobotIO`."""
         self._number += 1
-        time = 0.0 if self._state is None else self._state.time
-        self._send(pack_command(command, self._motors, self._number, self._echo, time))
+        of = 0.0 if self._state is None else self._state.time
+        self._send(pack_command(command, self._motors, self._number, self._echo, of))
 
     def _send(self, packet: bytes) -> None:
         """Sends, where there is somebody: a robot that is gone is found out by its silence."""

@@ -171,19 +171,30 @@ class Watch:
                 text = f"{self._actuators[worst]} gives {torque[worst]:.3g}, it has {self._most[worst]:.3g}"
                 self._find(time, "torque", rules.torque, float(share[worst]), text)
 
-    def look_at_solution(self, time: float, solution: Solution) -> None:
+    def look_at_solution(self, time: float, solution: Solution) -> bool:
         """What a tick came to.
 
         Args:
             time: s.
             solution: of the tick.
+
+        Returns:
+            Whether it may be commanded. A tick that was cut short at its deadline, and whose torques would jump, may
+            not: the last command is better for a tick. It counts as one that failed.
         """
         rules, torque = self._rules, solution.torque
-        self._failed = self._failed + 1 if solution.status == "failed" else 0
-        if rules.failed is not None and self._failed > rules.failed[0]:
-            text = f"{self._failed} ticks in a row failed, the last one with {solution.reason!r}"
-            self._find(time, "failed", rules.failed, self._failed, text)
+        jumps = False
         if rules.torque_rate is not None and self._torque is not None and len(torque):
+            jumps = bool((np.abs(torque - self._torque) > rules.torque_rate[0] * self._most).any())
+        cut = solution.interrupted and jumps
+        self._failed = self._failed + 1 if solution.status == "failed" or cut else 0
+        if rules.failed is not None and self._failed > rules.failed[0]:
+            why = "its deadline" if cut else repr(solution.reason)
+            text = f"{self._failed} ticks in a row failed, the last one with {why}"
+            self._find(time, "failed", rules.failed, self._failed, text)
+        if cut:
+            return False
+        if jumps and rules.torque_rate is not None and self._torque is not None:
             change = np.abs(torque - self._torque) / self._most
             worst = int(change.argmax())
             if change[worst] > rules.torque_rate[0]:
@@ -191,6 +202,7 @@ class Watch:
                 text = f"{self._actuators[worst]} goes from {step} in a tick, it has {self._most[worst]:.3g}"
                 self._find(time, "torque rate", rules.torque_rate, float(change[worst]), text)
         self._torque = torque
+        return True
 
     def look_at_clock(self, time: float, late: bool) -> None:
         """Whether a tick was over in time.
