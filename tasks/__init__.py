@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from tasks.barrier import Barrier
     from tasks.base_velocity import BaseVelocity
     from tasks.collision import CollisionAvoidance
+    from tasks.dexterity import Manipulability, ManipulabilityFloor
+    from tasks.gaze import Gaze, InView
     from tasks.kinematics import (
         CenterOfMassVelocity,
         ContactVelocity,
@@ -43,11 +45,16 @@ if TYPE_CHECKING:
     )
     from tasks.locomotion.trot import Trot
     from tasks.pressure import CenterOfPressure, DivergentComponent, PressureBounds, ZeroMomentPoint
+    from tasks.reference import ReferenceForces, ReferenceMotion, ReferenceTorque
     from tasks.regions import FrameSpeedLimit, KeepIn, KeepOut, OverSupport, PowerLimit
+    from tasks.relative import AxialMomentum, RelativePose
     from tasks.spin import WheelSpin
+    from tasks.yielding import Admittance, PassiveImpedance
 
 __all__ = [
     "AccelerationMinimization",
+    "Admittance",
+    "AxialMomentum",
     "Barrier",
     "BaseVelocity",
     "CartesianImpedance",
@@ -66,15 +73,24 @@ __all__ = [
     "ForceMinimization",
     "FrameSpeedLimit",
     "FrictionCones",
+    "Gaze",
+    "InView",
     "JointAcceleration",
     "JointImpedance",
     "JointLimits",
     "JointVelocity",
     "KeepIn",
     "KeepOut",
+    "Manipulability",
+    "ManipulabilityFloor",
     "OverSupport",
+    "PassiveImpedance",
     "PowerLimit",
     "PressureBounds",
+    "ReferenceForces",
+    "ReferenceMotion",
+    "ReferenceTorque",
+    "RelativePose",
     "Rows",
     "TorqueLimits",
     "TorqueMinimization",
@@ -86,6 +102,17 @@ __all__ = [
 ]
 
 _LATER = {
+    "ReferenceForces": "tasks.reference",
+    "ReferenceTorque": "tasks.reference",
+    "ReferenceMotion": "tasks.reference",
+    "PassiveImpedance": "tasks.yielding",
+    "Admittance": "tasks.yielding",
+    "AxialMomentum": "tasks.relative",
+    "RelativePose": "tasks.relative",
+    "ManipulabilityFloor": "tasks.dexterity",
+    "Manipulability": "tasks.dexterity",
+    "InView": "tasks.gaze",
+    "Gaze": "tasks.gaze",
     "PowerLimit": "tasks.regions",
     "OverSupport": "tasks.regions",
     "FrameSpeedLimit": "tasks.regions",

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from wbc.sweeps import cases, grid, normal, sweep, tune, uniform
     from wbc.tasking.gains import Gains
     from wbc.tasking.levels import Levels
+    from wbc.tasking.reference import Reference
     from wbc.tasking.rows import Rows
     from wbc.tasking.task import Task
     from wbc.tasking.tick import Tick, Variables
@@ -60,6 +61,7 @@ __all__ = [
     "MujocoSimulator",
     "PointContact",
     "Push",
+    "Reference",
     "RollingContact",
     "Rows",
     "Shape",
@@ -88,6 +90,7 @@ __all__ = [
 
 
 _LATER = {
+    "Reference": "wbc.tasking.reference",
     "Actuator": "wbc.model",
     "Batch": "wbc.control.batch",
     "Body": "wbc.model",

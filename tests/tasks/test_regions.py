@@ -52,7 +52,7 @@ def test_over_support_is_what_the_hull_says() -> None:
 
 
 def drive(
-    *bounds: wbc.Task, goal=(0.0, 0.0, -0.25), seconds: float = 1.0
+    *bounds: wbc.Task, goal=(0.0, 0.0, -0.25), seconds: float = 1.0, record: wbc.Task | None = None
 ) -> tuple[wbc.Dynamics, np.ndarray, np.ndarray]:
     """An arm in MuJoCo whose tool is sent away: places and speeds of the tool, powers of the motors."""
     robot = wbc.load("arm", "pinocchio")
@@ -68,7 +68,8 @@ def drive(
     for tick in range(round(seconds * 1e3)):
         q, v = plant.state
         seen.update(q, v)
-        places.append(np.r_[seen.pose("tool")[:3, 3] - start, seen.twist("tool")])
+        height = record.heights(seen, wbc.Tick(seen)).value if record else []
+        places.append(np.r_[seen.pose("tool")[:3, 3] - start, seen.twist("tool"), height])
         torque = controller.step(q, v, tick * 1e-3).torque
         powers.append(torque @ v)
         plant.apply(torque)
@@ -93,7 +94,7 @@ def test_a_tool_stays_in_its_box_and_out_of_a_ball() -> None:
 def test_a_frame_moves_no_faster_than_told() -> None:
     _, free, _ = drive()
     _, slow, _ = drive(tasks.FrameSpeedLimit("tool", 0.2, 0.5))
-    speed, turn = (np.linalg.norm(part, axis=1).max() for part in (slow[:, 3:6], slow[:, 6:]))
+    speed, turn = (np.linalg.norm(part, axis=1).max() for part in (slow[:, 3:6], slow[:, 6:9]))
     assert np.linalg.norm(free[:, 3:6], axis=1).max() > 0.8
     assert 0.19 < speed < 0.202 and turn < 0.505
 
