@@ -16,9 +16,6 @@ from wbc.errors import WbcError, show
 from wbc.geometry import so3
 from wbc.simulation.terrain import Terrain
 
-HOMING = 0.04
-"""Greatest way that a step makes up for, m."""
-
 STEEPEST = 0.9
 """Least vertical part of the ground's normal at a foothold: steeper than 26° is no place for a foot."""
 
@@ -133,7 +130,8 @@ class CommandedSteps:
         terrain: that is known; None: none is.
         soles: size of each sole, m, shape (2,): one is put where the terrain is even under it, forward or backward.
         climb: greatest step up or down, m.
-        homing: share of the way to the place that the command has led to, that steps make up for.
+        homing: share of the way to the place that the command has led to that a step makes up for, and how much at
+            most, m.
 
     Attributes:
         trouble: why no foothold was found for a step; empty while all were.
@@ -148,7 +146,7 @@ class CommandedSteps:
         terrain: Terrain | None = None,
         soles: Mapping[str, Array] | None = None,
         climb: float = 0.3,
-        homing: float = 0.2,
+        homing: tuple[float, float] = (0.2, 0.04),
     ) -> None:
         self.schedule, self.places, self.apart, self.reach = schedule, dict(places), apart, reach
         self.terrain, self.soles, self.climb = terrain, dict(soles or {}), climb
@@ -172,7 +170,8 @@ class CommandedSteps:
             place = turn(moment.heading + moment.command[2] * ahead)[:2, :2] @ self.place(foot, moment.command)
             found += moment.feet[foot].position[:2] - place - _way(moment, ahead)
         found /= len(told)
-        return found + np.clip(self.homing * (moment.place - found), -HOMING, HOMING)
+        share, most = self.homing
+        return np.asarray(found + np.clip(share * (moment.place - found), -most, most))
 
     def steps(self, moment: Moment) -> list[Footstep]:
         """See `FootstepPlanner`."""

@@ -18,7 +18,7 @@ from tasks.locomotion.schedule import Schedule
 from tasks.locomotion.soles import Soles
 from tasks.locomotion.stepping import Stepping
 from tasks.locomotion.tracking import Tracker
-from tasks.locomotion.walk import BRAKING
+from tasks.locomotion.walk import APPROACH, BRAKING
 from wbc.arrays import Array, ArrayLike
 from wbc.contacts import PointContact
 from wbc.control.equation_of_motion import EquationOfMotion
@@ -82,14 +82,14 @@ class Gait(Stepping):
         lift: float = 0.06,
         period: float = 0.6,
         terrain: Terrain | None = None,
-        friction: float = 0.45,
+        friction: float = 0.6,
         planner: FootstepPlanner | None = None,
         center: CenterPlanner | None = None,
         tracker: Tracker | None = None,
         adaptation: StepAdaptation | None = None,
         settle: float = 0.3,
         begin: float = 0.15,
-        greatest: Sequence[float] = (0.6, 0.6, 1.5),
+        greatest: Sequence[float] = (0.4, 0.4, 1.5),
         limits: Sequence[float] | None = None,
         touch: float = 0.05,
         patience: float = 0.15,
@@ -131,7 +131,7 @@ class Gait(Stepping):
             center=center,
             tracker=tracker,
             adaptation=adaptation
-            or StepAdaptation(time=30.0, heedless=0.01, fastest=0.6 * swing, slowest=1.1, swiftest=80.0),
+            or StepAdaptation(off=30.0, time=30.0, heedless=0.01, fastest=0.6 * swing, slowest=1.1, swiftest=80.0),
             height=float(posed.com[2] - middle[2]),
             lift=lift,
             friction=friction,
@@ -154,7 +154,7 @@ class Gait(Stepping):
         robot = self.robot
         levels = EquationOfMotion() / (TorqueLimits() + FrictionCones()) / ContactMotion()
         if np.isfinite([robot.limits.lower, robot.limits.upper, robot.limits.velocity]).any():
-            levels = levels / JointLimits(braking=BRAKING)
+            levels = levels / JointLimits(BRAKING, approach=APPROACH)
         first, second, *others = self.swings.values()
         levels = levels / sum(others, start=first + second) / (self.balance + self.trunk)
         levels = levels / JointAcceleration(stacks._posture(robot), gains=Gains(1.5)) / TorqueMinimization()

@@ -16,7 +16,7 @@ from tasks.locomotion.footsteps import Footstep, FootstepPlanner, ListedSteps, M
 from tasks.locomotion.pendulum import CenterPlanner, DivergentPlanner, Piece, Plan
 from tasks.locomotion.schedule import Schedule
 from tasks.locomotion.soles import Soles
-from tasks.locomotion.swing import Swing
+from tasks.locomotion.swing import FROZEN, Swing
 from tasks.locomotion.tracking import Tracker, ZeroMomentTracker, hull
 from wbc.arrays import Array, ArrayLike, numbers
 from wbc.control.protocol import TorqueController
@@ -31,8 +31,11 @@ DUE = 1e-9
 REPLAN = 0.01
 """Plans are made anew once in so many seconds, and where a foot is lifted or lands."""
 
-FROZEN = 0.08
-"""A step is not changed within so many seconds of its landing: the foot could not follow."""
+FASTER = 0.2
+"""A command is taken up no farther than this beyond the speed that the robot has, m/s: what can't follow slows down."""
+
+SMOOTH = 0.3
+"""Time constant of that speed, s: it goes up and down with every step."""
 
 LEASH = 0.25
 """The place that the command leads to is never farther from the centre of mass than this, m."""
@@ -197,7 +200,7 @@ class Stepping:
         """Forgets the past: the next `update` finds the robot standing on its feet."""
         self._time = self._began = math.nan
         self._index, self._remaining, self._late = -1, 0.0, 0.0  # of the interval of the schedule; -1: it stands
-        self._rate, self._heading, self._place = np.zeros(3), 0.0, np.zeros(2)
+        self._rate, self._heading, self._place, self._speed = np.zeros(3), 0.0, np.zeros(2), np.zeros(2)
         self._feet: dict[str, Footstep] = {}
         self._swinging: dict[str, Swing] = {}
         self._early: set[str] = set()  # feet that landed before their time
@@ -296,6 +299,10 @@ class Stepping:
         wanted = np.clip(self._command, -self.limits, self.limits)
         if t - self._began < self.settle - DUE or self.trouble or isinstance(self.planner, ListedSteps):
             wanted = np.zeros(3)
+        has = turn(self._heading)[:2, :2].T @ robot.com_velocity[:2]
+        self._speed = self._speed + min(dt / SMOOTH, 1.0) * (has - self._speed)
+        slower = np.minimum(np.abs(wanted[:2]), np.maximum(np.sign(wanted[:2]) * self._speed, 0.0) + FASTER)
+        wanted[:2] = np.sign(wanted[:2]) * slower
         self._rate = self._rate + np.clip(wanted - self._rate, -self.greatest * dt, self.greatest * dt)
         self._heading += float(self._rate[2]) * dt
         self._place = self._place + turn(self._heading)[:2, :2] @ self._rate[:2] * dt

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from tasks.locomotion.footsteps import Footstep, tilt, turn
 from wbc.arrays import Array
 from wbc.geometry import so3
+
+FROZEN = 0.08
+"""The place of a step is not changed within so many seconds of its landing: the foot could not follow."""
+
+HEEDING = 0.025
+"""Time constant with which a foot heeds that its place has changed, s: its acceleration must not jump."""
 
 RISING = 0.5
 """Share of a swing at which a foot is at its highest."""
@@ -15,8 +23,12 @@ SETTLING = 0.004
 """A foot that is so near to its time of landing, s, goes straight down."""
 
 
-def onward(state: Array, goal: float, left: float, dt: float, falling: float = 0.0) -> Array:
-    """Position, velocity and acceleration after a while on the path of least jerk to a goal, with no speed there.
+ARRIVING = 0.05
+"""Share of a swing that is left when a foot has got to its place: it goes straight down then, and does not scrape."""
+
+
+def onward(state: Array, goal: float, left: float, dt: float, falling: float = 0.0, down: float = 0.0) -> Array:
+    """Position, velocity and acceleration after a while on the path of least jerk to a goal.
 
     Args:
         state: the three now, shape (3,).
@@ -24,10 +36,11 @@ def onward(state: Array, goal: float, left: float, dt: float, falling: float = 0
         left: time until then, s.
         dt: the while, s.
         falling: acceleration at the goal, to the negative side.
+        down: speed at the goal, to the negative side.
     """
     x, v, a = (float(part) for part in state)
     T = left
-    d, e, f = goal - x - v * T - 0.5 * a * T * T, -v - a * T, -falling - a
+    d, e, f = goal - x - v * T - 0.5 * a * T * T, -down - v - a * T, -falling - a
     c3 = (10 * d - 4 * e * T + 0.5 * f * T * T) / T**3
     c4 = (-15 * d + 7 * e * T - f * T * T) / T**4
     c5 = (6 * d - 3 * e * T + 0.5 * f * T * T) / T**5
@@ -42,13 +55,13 @@ def onward(state: Array, goal: float, left: float, dt: float, falling: float = 0
 
 
 class Swing:
-    """A foot in the air. It lands with no velocity against the ground; where that comes late it goes on down.
+    """A foot in the air. It lands straight from above, slowly; where the ground comes late it goes on down so.
 
     Args:
         start: where it was lifted.
         rotation: of the sole there, sole → world, shape (3, 3).
         lift: height over the higher one of both ends, m.
-        search: speed with which it goes down where the ground comes late, m/s.
+        search: speed with which it meets the ground, and goes on down where that comes late, m/s.
 
     Attributes:
         elapsed: since it was lifted, s.
@@ -57,12 +70,24 @@ class Swing:
         rotation: that the sole is to have, shape (3, 3).
     """
 
-    def __init__(self, start: Footstep, rotation: Array, lift: float, search: float = 0.15) -> None:
+    def __init__(self, start: Footstep, rotation: Array, lift: float, search: float = 0.1) -> None:
         self.start, self.lift, self.search = start, lift, search
         self.elapsed, self.left = 0.0, 1.0
         self.state = np.zeros((3, 4))
         self.state[0] = [*start.position, start.yaw]
         self.rotation = self._first = rotation
+        self._goal: Footstep | None = None
+
+    def _heed(self, goal: Footstep, dt: float) -> Footstep:
+        """The place to go to: follows the one that is asked for smoothly, until it is too late."""
+        if self._goal is None:
+            self._goal = goal
+        elif self.left > FROZEN:
+            share = min(dt / HEEDING, 1.0)
+            place = self._goal.position + share * (goal.position - self._goal.position)
+            turned = math.remainder(goal.yaw - self._goal.yaw, 2 * math.pi)
+            self._goal = Footstep(goal.foot, place, self._goal.yaw + share * turned, goal.normal)
+        return self._goal
 
     def advance(self, goal: Footstep, left: float, dt: float) -> None:
         """Goes on.
@@ -75,22 +100,24 @@ class Swing:
         self.elapsed += dt
         self.left = left
         state, whole = self.state.copy(), self.elapsed + left
-        T = max(left, SETTLING, dt)
+        goal = self._heed(goal, dt)
         yaw = goal.yaw + 2 * np.pi * round((float(state[0, 3]) - goal.yaw) / (2 * np.pi))
+        flat_left = left - ARRIVING * whole
         for axis, end in ((0, goal.position[0]), (1, goal.position[1]), (3, yaw)):
-            if left > SETTLING:
-                state[:, axis] = onward(state[:, axis], float(end), T, dt)
+            if flat_left > SETTLING:
+                state[:, axis] = onward(state[:, axis], float(end), max(flat_left, dt), dt)
             else:
                 state[1:, axis] = 0.0
         top = max(self.start.position[2], goal.position[2]) + self.lift
+        rising = RISING * whole - self.elapsed
         if left <= SETTLING:
-            state[1, 2], state[2, 2] = max(state[1, 2] - 2.0 * dt, -self.search), 0.0
+            state[1, 2], state[2, 2] = -self.search, 0.0
             state[0, 2] += state[1, 2] * dt
-        elif self.elapsed < RISING * whole:
+        elif rising > SETTLING:
             falling = 24.0 * self.lift / whole**2
-            state[:, 2] = onward(state[:, 2], float(top), max(RISING * whole - self.elapsed, SETTLING, dt), dt, falling)
+            state[:, 2] = onward(state[:, 2], float(top), max(rising, dt), dt, falling)
         else:
-            state[:, 2] = onward(state[:, 2], float(goal.position[2]), T, dt)
+            state[:, 2] = onward(state[:, 2], float(goal.position[2]), max(left, dt), dt, down=self.search)
         self.state = state
         share = min(1.5 * self.elapsed / max(whole, 1e-3), 1.0)
         share = share * share * (3 - 2 * share)
