@@ -35,7 +35,8 @@ class ContactMotion(Task):
     does along the plane is for other tasks; what friction does there, for `FrictionCones(sliding=...)`.
 
     Args:
-        gains: of the stabilisation, in 1/s² and 1/s; a contact on real ground does not need to be stiff.
+        gains: of the stabilisation, in 1/s² and 1/s; a contact on real ground does not need to be stiff. None: 100 and
+            20, but nothing leads a contact that slides back to the height where it closed: it rests on what it meets.
         axes: that are held, of "x", "y", "z", "rx", "ry", "rz" in the contact's own axes, z along its normal: of every
             contact, or of those that are named, the others being held in all; None: all.
         name: see `Task`.
@@ -52,7 +53,7 @@ class ContactMotion(Task):
         weight: float = 1.0,
     ) -> None:
         super().__init__("contact motion" if name is None else name, weight)
-        self.gains = Gains.of(gains, Gains(kp=100.0, kd=20.0), self.name)
+        self.gains, self._rests = Gains.of(gains, Gains(kp=100.0, kd=20.0), self.name), gains is None
         if np.ndim(self.gains.kp) or np.ndim(self.gains.kd):
             raise WbcError(f"{self.name}: contacts of several kinds share the gains; kp and kd must be numbers")
         self._all: tuple[str, ...] | None = None
@@ -84,6 +85,9 @@ class ContactMotion(Task):
         """See `Task`; three rows a point, six a sole, up to three a wheel, or those of its axes."""
         J, bias = tick.contact_motion(robot)
         error = tick.contact_error(robot) if self.gains.kp else None
+        if error is not None and self._rests and (self._all is not None or self._of):
+            stays = [bool({"x", "y"} & set(self._held(contact))) for contact in tick.contacts]
+            error = np.where(np.repeat(stays, [contact.rows for contact in tick.contacts]), error, 0.0)
         b = law(v=robot.v, J=J, bias=bias, kd=self.gains.kd, kp=self.gains.kp, wanted=error)
         if self._all is not None or self._of:
             S = self._picking(robot, tick)

@@ -173,3 +173,24 @@ def test_two_arms_go_round_their_loops_at_once(tmp_path) -> None:
     assert trial.log is not None and trial.followed and trial.figures["off on the loop"] < 1e-3
     for arm in (slice(0, 3), slice(3, 6)):
         assert np.ptp(trial.log.true_q[:, arm], axis=0).max() > 0.05
+
+
+def test_an_arm_at_its_limits_is_tried_from_where_it_can_move(tmp_path) -> None:
+    link = '<geom type="capsule" size=".02" fromto="0 0 0 .25 0 0" mass=".5" contype="0" conaffinity="0"/>'
+    joints = [("a", "0 0 1", "-2 2"), ("b", "0 1 0", "-1.5 0"), ("c", "0 1 0", "0 2")]
+    bodies = "".join(
+        f'<body pos="{0.25 * (name == "c")} 0 0"><joint name="{name}" axis="{axis}" range="{span}"/>{link}'
+        for name, axis, span in joints
+    )
+    motors = "".join(f'<motor joint="{name}" ctrlrange="-40 40"/>' for name, _, _ in joints)
+    hand = '<body name="hand" pos=".25 0 0"><geom size=".02" mass=".1" contype="0" conaffinity="0"/></body>'
+    file = tmp_path / "folded.xml"
+    file.write_text(
+        '<mujoco><option timestep="0.001"/><compiler angle="radian"/><worldbody><body name="stand" pos="0 0 1">'
+        f"{bodies}{hand}</body></body></body></body></worldbody><actuator>{motors}</actuator></mujoco>"
+    )
+    trial = try_robot(str(file), simulator="builtin", seconds=3.2)
+    assert "tried from a " in trial.found["posture"]
+    assert trial.stood and trial.followed and trial.figures["off on the loop"] < 1e-3
+    as_told = try_robot(str(file), simulator="builtin", seconds=0.1, nominal={"b": -0.4, "c": 0.9})
+    assert "posture" not in as_told.found

@@ -71,6 +71,14 @@ def test_straight_legs_are_bent_with_flat_feet_on_the_ground(saved) -> None:
     np.testing.assert_array_equal(again.nominal, model.nominal)
 
 
+def test_a_straight_leg_is_one_whose_knee_is_straight_however_long_its_foot_is(saved) -> None:
+    long = biped().replace('xyz="0.04 0 -0.04"', 'xyz="0.09 0 -0.04"')
+    assert long != biped()
+    model = quiet(saved(long, "walker.urdf"), floating=True).model
+    for side in ("left", "right"):
+        assert 0.5 < model.nominal[model.q_index[f"{side}_knee"]] < 1.2
+
+
 def test_feet_of_balls_are_points_below_them(saved) -> None:
     with pytest.warns(wbc.WbcWarning, match="with straight legs"):
         robot = wbc.load(saved(dog(), "dog.xml"), "numpy")

@@ -13,6 +13,7 @@ import numpy as np
 import wbc
 from tasks import stacks
 from wbc.application import rolling
+from wbc.application.posture import ready
 from wbc.arrays import Array
 from wbc.control.controller import Controller
 from wbc.dynamics.base import Dynamics
@@ -37,6 +38,9 @@ END = 5.5
 
 RADIUS = {"base": 0.06, "center of mass": 0.025, "hand": 0.06}
 """Of the loop, as a share of the robot's height, or of the way from the base of an arm to its hand."""
+
+LOW = 10.0
+"""A hand that is less high than so many radii of its loop goes up in it."""
 
 FREE = 1e-6
 """What a hand that can be moved along an axis moves by at least, m for each radian."""
@@ -121,6 +125,7 @@ def _try(file: str, simulator: str, seconds: float, record: Path | None, options
         found = describe(robot, [str(warning.message).removeprefix(f"{file}: ") for warning in caught])
         if not robot.na:
             raise WbcError(f"{file}: it has no actuators that drive a joint: there is nothing to control it with")
+        robot = _in_a_fit_posture(robot, file, found, options)
         wheeled = rolling.rolls(robot)
         if robot.model.floating and not robot.model.feet and not wheeled:
             raise WbcError(
@@ -134,6 +139,18 @@ def _try(file: str, simulator: str, seconds: float, record: Path | None, options
     log = scene.run(record=record)
     _judge(trial, robot, log, scene)
     return trial
+
+
+def _in_a_fit_posture(robot: Dynamics, file: str, found: dict[str, str], options: dict[str, Any]) -> Dynamics:
+    """The robot, or the same with arms in a posture in which its hands can move."""
+    if robot.model.floating or not robot.model.hands or options.get("nominal") is not None:
+        return robot
+    posture = ready(robot)
+    if posture is None:
+        return robot
+    told = ", ".join(f"{name} {position:.3g}" for name, position in posture.items())
+    found["posture"] = f"joints at a limit or hands that can't move to every side in the file's; tried from {told}"
+    return wbc.load(file, **{**options, "nominal": posture})
 
 
 def describe(robot: Dynamics, unusual: list[str]) -> dict[str, str]:
@@ -207,7 +224,7 @@ def _scene(robot: Dynamics, controller: Controller, plant: Plant, trial: Trial, 
         task, home = _task(controller, trial, frame), posed.pose(frame).copy()
         if "rx" not in task.axes:
             home = home[:3, 3]
-        task.target = Loop(home, trial.radius, _side(posed, trial)).target
+        task.target = Loop(home, trial.radius, _side(posed, trial), _upwards(posed, trial)).target
     weight = SHARE * 9.81 * model.mass
     body = model.root if trial.kind != "arm" else trial.frames[0]
     if trial.kind == "joints":
@@ -250,17 +267,26 @@ def _side(posed: Dynamics, trial: Trial) -> Array:
     return side
 
 
+def _upwards(posed: Dynamics, trial: Trial) -> float:
+    """1 where the loop is to go up, since a hand is low and the ground near; -1 where it goes down."""
+    if trial.kind != "arm":
+        return -1.0
+    low = min(posed.pose(hand)[2, 3] for hand in trial.frames)
+    return 1.0 if low < LOW * trial.radius else -1.0
+
+
 class Loop:
-    """A circle to one side and down, from rest to rest.
+    """A circle to one side and down, or up, from rest to rest.
 
     Args:
         home: where it begins: a point, shape (3,), or a pose, shape (4, 4).
         radius: m.
         side: where it goes first, unit, shape (3,).
+        upwards: 1 for up, -1 for down.
     """
 
-    def __init__(self, home: Array, radius: float, side: Array) -> None:
-        self.home, self.radius, self.side = home, radius, side
+    def __init__(self, home: Array, radius: float, side: Array, upwards: float = -1.0) -> None:
+        self.home, self.radius, self.side, self.upwards = home, radius, side, upwards
 
     def target(self, t: float) -> tuple[Array, Array, Array]:
         """Point or pose, velocity and acceleration at a time."""
@@ -268,7 +294,7 @@ class Loop:
         angle = 2 * math.pi * s**3 * (10 - 15 * s + 6 * s * s)
         rate = 2 * math.pi * 30 * s**2 * (1 - s) ** 2 / AROUND
         change = 2 * math.pi * 60 * s * (1 - s) * (1 - 2 * s) / AROUND**2
-        up = np.array([0.0, 0.0, 1.0])
+        up = np.array([0.0, 0.0, -self.upwards])
         along = math.cos(angle) * self.side - math.sin(angle) * up
         around = -math.sin(angle) * self.side - math.cos(angle) * up
         away = self.radius * (math.sin(angle) * self.side + (math.cos(angle) - 1.0) * up)

@@ -14,6 +14,13 @@ from wbc.model.parts import Joint
 STRAIGHT = 0.985
 """A leg that is longer than this share of its greatest length is straight: its foot can't be pushed away any more."""
 
+PUSHES = 0.07
+"""A leg with a flat foot that pushes it away by less, as a share of its length for each rad, is straight, too: of two
+equal links, with a knee bent by less than 19°. In a leg whose joints are not in a line its length does not tell."""
+
+TURNS = 1e-3
+"""A way of turning the foot that is smaller than this share of the greatest is none."""
+
 BENT = 0.92
 """Length that a bent leg gets, as a share of its greatest: a knee of two equal links is bent by 46°."""
 
@@ -59,9 +66,17 @@ class Stance:
         return self.limbs.node_of[joint.child]
 
     def _length(self, number: int) -> float:
-        """From the hip to the foot of a leg, m."""
+        """From the hip to the foot of a leg, m; to the ankle of a flat one, whose middle is ahead of it."""
         hip = self.limbs.robot.pose(self.hips[number])[:3, 3]
+        if number in self._flat_feet():
+            return float(np.linalg.norm(self.limbs.robot.pose(self._foot_body(number))[:3, 3] - hip))
         return float(np.linalg.norm(self._foot(number)[:3, 3] - hip))
+
+    def _foot_body(self, number: int) -> str:
+        """The body of a leg's foot."""
+        name = next(name for name in self.ends.feet if self.ends.legs[name] == number)
+        frame = self.frames.get(name) or self.model.frames.get(name)
+        return name if frame is None else frame.body
 
     def _foot(self, number: int) -> Array:
         """The pose of the middle of a leg's feet, shape (4, 4)."""
@@ -112,7 +127,26 @@ class Stance:
     def straight(self, q: Array) -> bool:
         """Whether a leg is as good as straight in a configuration."""
         self.limbs.robot.update(q)
-        return any(self._length(number) > STRAIGHT * self.lengths[number] for number in self.legs)
+        flat = self._flat_feet()
+        return any(
+            self._length(number) > STRAIGHT * self.lengths[number]
+            or (number in flat and self._pushing(number) < PUSHES * self.lengths[number])
+            for number in self.legs
+        )
+
+    def _pushing(self, number: int) -> float:
+        """By how much a leg pushes its foot away from its hip while the foot does not turn, m for each rad."""
+        robot = self.limbs.robot
+        body = self._foot_body(number)
+        # those that swing it forwards: from a hip beside the leg, one that swings it sideways lengthens it, too
+        swings = [joint for joint in self.legs[number] if abs(self._axis(joint)[1]) > 0.7] or self.legs[number]
+        at = [self.model.v_index[joint.name] for joint in swings]
+        J = robot.jacobian(body)[:, at]
+        along = robot.pose(body)[:3, 3] - robot.pose(self.hips[number])[:3, 3]  # to the ankle: what does not turn moves
+        slope = (along / max(float(np.linalg.norm(along)), 1e-9)) @ J[:3]
+        turning = np.linalg.svd(J[3:])
+        held = turning[2][: int((turning[1] > TURNS * turning[1][0]).sum())]
+        return float(np.linalg.norm(slope - held.T @ (held @ slope)))
 
     def balanced(self, q: Array) -> bool:
         """Whether the centre of mass is over the inner half of the feet of a robot on two legs, as far as forwards."""
@@ -161,7 +195,7 @@ class Stance:
             size = np.mean(list(self.lengths.values()))
             for number, foot in feet.items():
                 hip = robot.pose(self.hips[number])[:3, 3]
-                length = np.linalg.norm(foot[:3, 3] - hip)
+                length = self._length(number)
                 rows += [10 * (length / self.lengths[number] - BENT), 10 * (foot[2, 3] - middle[2]) / size]
                 rows += [2 * (foot[1, 3] - sides[number]) / size]
                 if number in flat:

@@ -1,0 +1,98 @@
+"""Where an arm is tried from: the posture of its file, or one near it in which its hands can move."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from wbc.arrays import Array
+from wbc.dynamics.base import Dynamics
+from wbc.model.model import Model
+
+ROOM = 0.05
+"""Share of a joint's range that it should have to either side."""
+
+CLEAR = 0.12
+"""What a hand moves by in its worst direction, as a share of its best, where it can go round a loop."""
+
+TURNING = 0.08
+"""The same where it is not to turn, with turns counted at the end of its best lever."""
+
+SAMPLES = 600
+"""Postures that are looked at."""
+
+
+def ready(robot: Dynamics) -> dict[str, float] | None:
+    """Positions of the joints that move the hands, near those of the file, from which the hands can move.
+
+    Args:
+        robot: with hands and a fixed base.
+
+    Returns:
+        By joint, rad or m; None: those of the file are as good, or none was found.
+    """
+    model, posed = robot.model, robot.copy()
+    names = {hand: _moving(model, hand) for hand in model.hands}
+    joints = sorted(set().union(*names.values()))
+    if not joints or _fits(posed, model.nominal, names):
+        return None
+    at = [model.q_index[name] for name in joints]
+    low = np.array([max(model.joints[name].lower, -np.pi) for name in joints])
+    high = np.array([min(model.joints[name].upper, np.pi) for name in joints])
+    span, rng = high - low, np.random.default_rng(0)
+    home = np.clip(model.nominal[at], low + 2 * ROOM * span, high - 2 * ROOM * span)
+    before = _touching(robot, model.nominal)
+    q = np.array(model.nominal)
+    for sample in range(SAMPLES):  # farther and farther away
+        away = 0.5 * sample / SAMPLES * span * rng.uniform(-1.0, 1.0, len(at))
+        q[at] = np.clip(home + away, low + 2 * ROOM * span, high - 2 * ROOM * span).round(3)
+        closed = robot.close_loops(q) if model.loops else q
+        if _fits(posed, closed, names) and _touching(robot, closed) <= before:
+            return {name: float(closed[index]) for name, index in zip(joints, at, strict=True)}
+    return None
+
+
+def _moving(model: Model, hand: str) -> list[str]:
+    """The joints with limits and motors of their own that move a hand."""
+    body = model.frames[hand].body if hand in model.frames else hand
+    carrying, found = {joint.child: joint for joint in model.joints.values()}, []
+    while body in carrying:
+        joint = carrying[body]
+        if joint.nq == 1 and model.drives(joint.name):
+            found.append(joint.name)
+        body = joint.parent
+    return found
+
+
+def _fits(posed: Dynamics, q: Array, names: dict[str, list[str]]) -> bool:
+    """Whether all joints have room, and the hands can move in as many directions as they ever can."""
+    model = posed.model
+    posed.update(q)
+    for hand, joints in names.items():
+        for name in joints:
+            joint = model.joints[name]
+            room = ROOM * min(joint.upper - joint.lower, 2 * np.pi)
+            if not joint.lower + room <= q[model.q_index[name]] <= joint.upper - room:
+                return False
+        J = posed.jacobian(hand)[:, [model.v_index[name] for name in joints]]
+        size = np.linalg.svd(J[:3])[1]
+        if len(joints) > 2 and size[2] < CLEAR * size[0]:
+            return False
+        if len(joints) >= 6:  # the hand is not to turn
+            J[3:] *= size[0]
+            size = np.linalg.svd(J)[1]
+            if size[5] < TURNING * size[0]:
+                return False
+    return True
+
+
+def _touching(robot: Dynamics, q: Array) -> int:
+    """How many contacts there are in a configuration, where that is known."""
+    m = robot.model.simulated
+    if m is None:
+        return 0
+    import mujoco
+
+    d = mujoco.MjData(m)
+    d.qpos[:] = q
+    mujoco.mj_fwdPosition(m, d)
+    return int(d.ncon)
