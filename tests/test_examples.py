@@ -146,6 +146,7 @@ def test_wiping_for_long(simulator, error, factor):
     check_wipe(20.0, simulator, error, factor)
 
 
+@pytest.mark.filterwarnings("ignore:MuJoCo lifts")
 def test_wiping_on_mujocos_usual_contact():
     """What slides does not stay on MuJoCo's firm ground: the force is right in the mean over 10 ms."""
     force, path = wipe(1.8, mean=10, mu=1.3 * 0.3, surface=example(4).FIRM, timestep=2e-4)
@@ -153,6 +154,7 @@ def test_wiping_on_mujocos_usual_contact():
     assert path < 1.5
 
 
+@pytest.mark.filterwarnings("ignore:MuJoCo lifts")
 @pytest.mark.parametrize("friction", [0.3, 1.0])
 def test_wiping_on_a_table_of_default_softness(friction):
     """MuJoCo's defaults, a step of 1 ms: within 2 N rms of 10 N as measured over 10 ms (docs/pressing.md)."""

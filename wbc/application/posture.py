@@ -11,6 +11,9 @@ from wbc.model.model import Model
 ROOM = 0.05
 """Share of a joint's range that it should have to either side."""
 
+INNER = 0.2
+"""Share of its range that a joint gets to either side where its posture is changed."""
+
 CLEAR = 0.12
 """What a hand moves by in its worst direction, as a share of its best, where it can go round a loop."""
 
@@ -39,12 +42,12 @@ def ready(robot: Dynamics) -> dict[str, float] | None:
     low = np.array([max(model.joints[name].lower, -np.pi) for name in joints])
     high = np.array([min(model.joints[name].upper, np.pi) for name in joints])
     span, rng = high - low, np.random.default_rng(0)
-    home = np.clip(model.nominal[at], low + 2 * ROOM * span, high - 2 * ROOM * span)
+    home = np.clip(model.nominal[at], low + INNER * span, high - INNER * span)
     before = _touching(robot, model.nominal)
     q = np.array(model.nominal)
     for sample in range(SAMPLES):  # farther and farther away
         away = 0.5 * sample / SAMPLES * span * rng.uniform(-1.0, 1.0, len(at))
-        q[at] = np.clip(home + away, low + 2 * ROOM * span, high - 2 * ROOM * span).round(3)
+        q[at] = np.clip(home + away, low + INNER * span, high - INNER * span).round(3)
         closed = robot.close_loops(q) if model.loops else q
         if _fits(posed, closed, names) and _touching(robot, closed) <= before:
             return {name: float(closed[index]) for name, index in zip(joints, at, strict=True)}

@@ -13,6 +13,7 @@ from wbc.simulation.plants import Plants
 from wbc.simulation.realism import Noise, Realism, Realistic, with_mass_error
 from wbc.simulation.runnable import Runnable
 from wbc.simulation.scene import Scene, make_plant
+from wbc.simulation.sliding import sliding_speed_limit
 from wbc.simulation.terrain import Patch, Terrain, bumps, slope, stairs
 
 if TYPE_CHECKING:
@@ -37,6 +38,7 @@ __all__ = [
     "make_plant",
     "read_log",
     "run",
+    "sliding_speed_limit",
     "slope",
     "stairs",
     "with_mass_error",

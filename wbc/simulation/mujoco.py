@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import warnings
 from collections.abc import Iterable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +37,7 @@ from wbc.simulation.actuation import Actuation
 from wbc.simulation.equalities import add_equalities
 from wbc.simulation.mujoco_wheels import add_wheels
 from wbc.simulation.scenery import add_terrain, furnish
+from wbc.simulation.sliding import Chatter
 from wbc.simulation.terrain import Terrain
 from wbc.simulation.transmissions import add_actuators
 
@@ -119,6 +121,8 @@ class MujocoSimulator(Plant):
         self._torque, self._delivered = np.zeros(self.model.na), np.zeros(self.model.na)
         self._pushes = dict[str, Array]()
         self._sensors: tuple[str, ...] = (*self.model.feet, *self.model.wheels)
+        self._named: tuple[str, ...] = ()
+        self._chatter = Chatter()
         self.reset()
 
     def reset(self, q: ArrayLike | None = None, v: ArrayLike | None = None) -> None:
@@ -194,6 +198,7 @@ class MujocoSimulator(Plant):
         for frame in named:
             self._place(frame)
         self._sensors = tuple(dict.fromkeys([*self._sensors, *named]))
+        self._named = tuple(dict.fromkeys([*self._named, *named]))
 
     def step(self) -> None:
         """See `Plant`."""
@@ -216,7 +221,17 @@ class MujocoSimulator(Plant):
         parts = rigid[m.geom_bodyid[contacts.geom]].ravel()
         own = np.array([rigid[self._place(frame)[0]] for frame in self._sensors], dtype=np.intp)
         measured = felt(contacts.pos.repeat(2, axis=0), parts, self._points(self._sensors), own) @ forces
-        return dict(zip(self._sensors, measured, strict=True))
+        found = dict(zip(self._sensors, measured, strict=True))
+        for frame in self._named:
+            self._chatter.look(frame, bool(found[frame].any()), partial(self._speed, frame))
+        return found
+
+    def _speed(self, frame: str) -> float:
+        """Of the origin of a frame, m/s."""
+        body, pose = self._place(frame)
+        d, twist = self.mj_data, np.zeros(6)
+        mujoco.mj_objectVelocity(self.mj_model, d, mujoco.mjtObj.mjOBJ_XBODY, body, twist, 0)
+        return float(np.linalg.norm(twist[3:] + cross(twist[:3], d.xmat[body].reshape(3, 3) @ pose[:3, 3])))
 
     @property
     def trouble(self) -> str:
