@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from wbc import simulation
 from wbc.arrays import Array
 from wbc.dynamics.base import Dynamics
 from wbc.model.model import Model
@@ -43,13 +44,14 @@ def ready(robot: Dynamics) -> dict[str, float] | None:
     high = np.array([min(model.joints[name].upper, np.pi) for name in joints])
     span, rng = high - low, np.random.default_rng(0)
     home = np.clip(model.nominal[at], low + INNER * span, high - INNER * span)
-    before = _touching(robot, model.nominal)
+    plant = None if model.simulated is None else simulation.MujocoSimulator(robot)
+    before = _touching(plant, model.nominal)
     q = np.array(model.nominal)
     for sample in range(SAMPLES):  # farther and farther away
         away = 0.5 * sample / SAMPLES * span * rng.uniform(-1.0, 1.0, len(at))
         q[at] = np.clip(home + away, low + INNER * span, high - INNER * span).round(3)
         closed = robot.close_loops(q) if model.loops else q
-        if _fits(posed, closed, names) and _touching(robot, closed) <= before:
+        if _fits(posed, closed, names) and _touching(plant, closed) <= before:
             return {name: float(closed[index]) for name, index in zip(joints, at, strict=True)}
     return None
 
@@ -88,14 +90,9 @@ def _fits(posed: Dynamics, q: Array, names: dict[str, list[str]]) -> bool:
     return True
 
 
-def _touching(robot: Dynamics, q: Array) -> int:
+def _touching(plant: simulation.MujocoSimulator | None, q: Array) -> int:
     """How many contacts there are in a configuration, where that is known."""
-    m = robot.model.simulated
-    if m is None:
+    if plant is None:
         return 0
-    import mujoco
-
-    d = mujoco.MjData(m)
-    d.qpos[:] = q
-    mujoco.mj_fwdPosition(m, d)
-    return int(d.ncon)
+    plant.reset(q)
+    return int(plant.mj_data.ncon)
