@@ -4,7 +4,7 @@ export OMP_NUM_THREADS := 1
 PYTHON ?= python3
 PY := .venv/bin/python
 
-.PHONY: test test-oldest test-newest sanitize demo lint bench robust wild soak web docs dist clean
+.PHONY: test test-oldest test-newest sanitize demo lint bench apart robust wild soak web docs dist clean
 
 test: .venv/ready
 	$(PY) -m pytest
@@ -53,12 +53,18 @@ bench: .venv/ready
 	$(PY) -m wbc bench
 	$(PY) benchmarks/inverse_kinematics.py
 	$(PY) -m benchmarks.readme
+	$(PY) -m benchmarks.apart cost
 
 # At which masses, delays, noise and pushes the quadruped stands: half an hour of a core. It goes on where it was stopped,
 # and writes its table into the README.
 RUNS ?= 1000
 robust: .venv/ready
 	$(PY) -m benchmarks.robust $(RUNS) runs/robust write
+
+# Whether bodies keep apart in random reaching tasks, with the task and without: some hours.
+apart: .venv/ready
+	$(PY) -m benchmarks.apart arm $(RUNS)
+	$(PY) -m benchmarks.apart humanoid $(RUNS)
 
 # Every robot of a folder such as MuJoCo Menagerie's, tried: make wild ROBOTS=dir
 wild: .venv/ready

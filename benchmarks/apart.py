@@ -23,6 +23,9 @@ from wbc.scenes.apart import MARGIN, Outcome, arm_among_obstacles, humanoid_thro
 KINDS = {"arm": (arm_among_obstacles, 1.5), "humanoid": (humanoid_through_itself, 1.5)}
 """What is run, and for how long, s."""
 
+EVERY = 2
+"""Ticks after which distances are measured."""
+
 LIMIT = 1e-3
 """How far into the margin a pair may come, m."""
 
@@ -57,7 +60,7 @@ def run(kind: str, count: int) -> str:
     outcomes: dict[bool, list[Outcome]] = {False: [], True: []}
     for seed in range(count):
         for avoid, found in outcomes.items():
-            found.append(make(seed, avoid).run(duration, every=2))
+            found.append(make(seed, avoid).run(duration, every=EVERY))
         if (seed + 1) % 10 == 0:
             print(summary(kind, outcomes), flush=True)
     return summary(kind, outcomes)

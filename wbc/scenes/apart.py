@@ -25,6 +25,11 @@ from wbc.tasking.gains import Gains
 MARGIN = 0.02
 """Between all pairs, m."""
 
+POSTURE = 0.01
+"""Weight of the posture beside the hands. On a level of its own it would say nothing where a bound takes a direction
+from a hand: the hand would find another way, by accelerations without measure.
+"""
+
 ROOM = 0.05
 """That obstacles leave at the start, m."""
 
@@ -151,8 +156,8 @@ def arm_among_obstacles(seed: int, avoid: bool = True, backend: str = "auto", ob
     if avoid:
         limits = tasks.TorqueLimits() / (tasks.JointLimits() + tasks.CollisionAvoidance(geometry, MARGIN))
     reach = tasks.EndEffectorAcceleration("tool", gains=Gains(1.0), axes="position")
-    posture = tasks.JointAcceleration(gains=Gains(0.7))
-    stack = Stack(tasks.EquationOfMotion() / limits / reach / posture / tasks.TorqueMinimization())
+    posture = tasks.JointAcceleration(gains=Gains(0.7), weight=POSTURE)
+    stack = Stack(tasks.EquationOfMotion() / limits / (reach + posture) / tasks.TorqueMinimization())
     return Apart(robot, stack, geometry, {"tool": goal})
 
 
@@ -185,7 +190,7 @@ def humanoid_through_itself(seed: int, avoid: bool = True, backend: str = "auto"
     com = tasks.CenterOfMass(gains=Gains(1.0))
     trunk = tasks.EndEffectorAcceleration("base", gains=Gains(1.5), axes="orientation", name="trunk")
     hands = [tasks.EndEffectorAcceleration(hand, gains=Gains(0.8), axes="position") for hand in targets]
-    posture = tasks.JointAcceleration(gains=Gains(0.8))
+    posture = tasks.JointAcceleration(gains=Gains(0.8), weight=POSTURE)
     levels = tasks.EquationOfMotion() / limits / tasks.ContactMotion() / bounds
-    stack = Stack(levels / (com + trunk) / (hands[0] + hands[1]) / posture / tasks.TorqueMinimization(), contacts=feet)
+    stack = Stack(levels / (com + trunk) / (hands[0] + hands[1] + posture) / tasks.TorqueMinimization(), contacts=feet)
     return Apart(robot, stack, geometry, targets)
