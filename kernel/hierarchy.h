@@ -18,6 +18,9 @@ enum Status {
     UNSOUND = 3  /* a number is not finite: `bad_row` says where */
 };
 
+#define FURTHEST 2 /* levels are taken apart so far by a guess: 0 to 2 */
+#define AGAIN 50   /* after so many solves another way than the best is tried */
+
 typedef struct {
     int column;     /* the first column that the level may fix */
     int rank;       /* how many it fixes */
@@ -67,7 +70,9 @@ typedef struct {
     double *low, *high, *target; /* bounds of the rows outside the set; what those in it are held at */
     signed char *before; /* the set of the last solve */
     double lasting;      /* how often, lately, that was the right one */
-    signed char severe;  /* whether a guess with levels far apart was the better one lately */
+    int apart;           /* how far apart the guess took levels */
+    double cost[FURTHEST + 1]; /* what a solve took lately that began so far apart, in steps; 0: not known */
+    signed char since;   /* solves since another than the best was tried */
 
     /* the factorisation */
     Level *level;
@@ -89,6 +94,7 @@ typedef struct {
     int *index, *left, left_count; /* rows that leave; those that left last */
     double *y_safe, *y_reached, *y_near;
     unsigned char *lenient, *settled, *stuck; /* rows that are held for a reason: as multipliers say, as leaving in vain has shown */
+    double settles, reason; /* the share from which on a multiplier holds its row; of the row that left, by which it was held */
     double *slack; /* by which bounds are widened while a cycle is broken */
     unsigned long long *seen;
     int seen_count;

@@ -113,7 +113,8 @@ void hierarchy_forget(Hierarchy *h) {
     memset(h->side, 0, (size_t)h->rows);
     memset(h->y, 0, (size_t)h->n * sizeof(double));
     h->lasting = 1.0;
-    h->severe = 0;
+    memset(h->cost, 0, sizeof h->cost);
+    h->since = 0;
 }
 
 static void lay_out_guess(struct Guess *s, Room *room, size_t rows, size_t levels) {

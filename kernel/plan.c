@@ -186,16 +186,22 @@ PyObject *softened_directions(const Hierarchy *h, Views *views, int levels_above
     return found;
 }
 
+/* what is remembered: numbers, the point, the sides, and a count */
+static size_t size_of_memory(const Hierarchy *h) {
+    return sizeof h->lasting + sizeof h->cost + (size_t)h->n * sizeof(double) + (size_t)h->rows + 1;
+}
+
 PyObject *memory_of_hierarchy(const Hierarchy *h, Views *views) {
     size_t points = (size_t)h->n * sizeof(double), rows = (size_t)h->rows;
     if (!views_enter(views, "a plan")) return NULL;
-    PyObject *memory = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)(sizeof(double) + points + rows + 1));
+    PyObject *memory = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)size_of_memory(h));
     char *bytes = memory ? PyBytes_AsString(memory) : NULL;
     if (bytes) {
-        memcpy(bytes, &h->lasting, sizeof(double));
-        memcpy(bytes + sizeof(double), h->y, points);
-        memcpy(bytes + sizeof(double) + points, h->side, rows);
-        bytes[sizeof(double) + points + rows] = h->severe;
+        memcpy(bytes, &h->lasting, sizeof h->lasting), bytes += sizeof h->lasting;
+        memcpy(bytes, h->cost, sizeof h->cost), bytes += sizeof h->cost;
+        memcpy(bytes, h->y, points), bytes += points;
+        memcpy(bytes, h->side, rows);
+        bytes[rows] = h->since;
     }
     views_leave(views);
     return memory;
@@ -206,19 +212,20 @@ PyObject *recall_hierarchy(Hierarchy *h, Views *views, PyObject *memory) {
     char *bytes;
     Py_ssize_t size;
     if (PyBytes_AsStringAndSize(memory, &bytes, &size) < 0) return NULL;
-    int right = size == (Py_ssize_t)(sizeof(double) + points + rows + 1);
-    const signed char *side = (const signed char *)bytes + sizeof(double) + points;
+    int right = size == (Py_ssize_t)size_of_memory(h);
+    const signed char *side = (const signed char *)bytes + size - rows - 1;
     for (size_t i = 0; right && i < rows; i++) right = side[i] >= -1 && side[i] <= 1;
-    right = right && (side[rows] == 0 || side[rows] == 1);
+    right = right && side[rows] >= 0 && side[rows] <= AGAIN;
     if (!right) {
         PyErr_SetString(PyExc_ValueError, "this is not what a plan of these sizes remembers");
         return NULL;
     }
     if (!views_enter(views, "a plan")) return NULL;
-    memcpy(&h->lasting, bytes, sizeof(double));
-    memcpy(h->y, bytes + sizeof(double), points);
+    memcpy(&h->lasting, bytes, sizeof h->lasting), bytes += sizeof h->lasting;
+    memcpy(h->cost, bytes, sizeof h->cost), bytes += sizeof h->cost;
+    memcpy(h->y, bytes, points);
     memcpy(h->side, side, rows);
-    h->severe = side[rows];
+    h->since = side[rows];
     views_leave(views);
     Py_RETURN_NONE;
 }

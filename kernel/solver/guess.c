@@ -17,7 +17,7 @@ struct Weights {
     double least;     /* root of the least weight: numbers do not tell more levels apart */
     double dependent; /* a row that adds less than this share of itself depends on those before it */
 };
-static const struct Weights MILD = {1e-3, 1e-5, 1e-7}, SEVERE = {1e-5, 1e-8, 1e-10};
+static const struct Weights WEIGHTS[] = {{1e-3, 1e-5, 1e-7}, {1e-5, 1e-8, 1e-10}, {1e-7, 1e-12, 1e-12}};
 
 static double *line_of(struct Guess *s, double *matrix, int i) { return matrix + (size_t)i * s->ld; }
 static double *triangle_of(struct Guess *s, int i) { return s->R + (size_t)i * (size_t)(s->size + 1); }
@@ -29,15 +29,18 @@ static double *column_of_block(Hierarchy *h, int k, int j) {
 
 static void lay_out_blocks(Hierarchy *h, const struct Weights *weights) {
     struct Guess *s = h->guess;
-    int first = h->prefix_end;
+    int first = h->prefix_end, below = 0, nth = 0;
+    for (int k = h->prefix_level + 1; k < h->active_levels; k++) below += h->level[k].rank > 0;
+    double root = weights->root; /* where there are many levels they share what numbers can tell apart */
+    if (below > 1) root = fmax(root, pow(weights->least, 1.0 / (below - 1)));
     s->dependent = weights->dependent;
-    s->last = fmax(pow(weights->root, h->levels - h->prefix_level), weights->least);
+    s->last = fmax(pow(root, below), weights->least);
     for (int k = h->prefix_level + 1; k < h->active_levels; k++) {
         Level *level = h->level + k;
         if (!level->rank) continue;
         double squares = 0.0;
         for (int i = 0; i < level->count; i++) squares += h->norm[level->order[i]] * h->norm[level->order[i]];
-        s->root[k] = fmax(pow(weights->root, k - h->prefix_level - 1), weights->least) / sqrt(squares / level->count);
+        s->root[k] = fmax(pow(root, nth++), weights->least) / sqrt(squares / level->count);
         for (int j = 0; j < level->column - first; j++) {
             double *b = column_of_block(h, k, j);
             for (int i = 0; i < level->count; i++) b[i] = h->T[(size_t)level->order[i] * h->ld + first + j];
@@ -291,10 +294,11 @@ static void take_in(Hierarchy *h, double violation) {
     }
 }
 
-/* From the solution of the equalities: holds what it finds, and gives whether it found anything. It begins with the rows
-   that `start` holds. */
-static int guess_active_set(Hierarchy *h, const struct Weights *weights, const signed char *start) {
+/* From the solution of the equalities: holds what it finds, and gives whether it found anything; else all is as before.
+   It begins with the rows that `start` holds. `apart`: which of WEIGHTS. */
+static int guess_active_set(Hierarchy *h, int apart, const signed char *start) {
     struct Guess *s = h->guess;
+    const struct Weights *weights = WEIGHTS + apart;
     memcpy(h->y, h->y_new, (size_t)h->n * sizeof(double));
     if (h->prefix_end == h->n) return 1; /* nothing is left to choose */
     s->count = 0;
@@ -311,7 +315,7 @@ static int guess_active_set(Hierarchy *h, const struct Weights *weights, const s
     }
     settle(h);
     double worst = 0.0;
-    for (int round = 0; round < 10 * h->n + h->rows; round++) {
+    for (int round = 0; round < 2 * h->n + 50; round++) { /* one that goes on is of no use */
         int side = 0;
         double violation = 0.0;
         h->guesses++;
@@ -319,7 +323,12 @@ static int guess_active_set(Hierarchy *h, const struct Weights *weights, const s
         int row = most_violated(h, &side, &violation);
         if (row < 0) break;
         if (!round) worst = violation / h->norm[row];
-        if (!(violation < ASTRAY * (1.0 + worst) * h->norm[row])) return 0;
+        if (!(violation < ASTRAY * (1.0 + worst) * h->norm[row])) {
+            memcpy(h->w, s->w_start, (size_t)h->n * sizeof(double));
+            memcpy(h->value_new, s->value_start, (size_t)h->active_rows * sizeof(double));
+            memcpy(h->y_new, h->y, (size_t)h->n * sizeof(double));
+            return 0;
+        }
         if (now() > h->deadline) break;
         if (propose(h, row, side)) take_in(h, violation);
         else s->set_aside[row] = 1;

@@ -49,9 +49,7 @@ static int leaving_rows(Hierarchy *h, int careful, double settled); /* into `ind
 static int is_accurate(Hierarchy *h);               /* whether the levels' equations are solved as well as numbers allow */
 
 /* guess.c */
-struct Weights;
-static const struct Weights MILD, SEVERE;
-static int guess_active_set(Hierarchy *h, const struct Weights *weights, const signed char *start);
+static int guess_active_set(Hierarchy *h, int apart, const signed char *start);
 
 /* search.c */
 static void hold(Hierarchy *h, int row, int side);

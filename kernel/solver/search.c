@@ -7,10 +7,14 @@
 #include "inside.h"
 
 #define OFTEN 0.3      /* how often the last set must have been right lately to be tried first */
+#define ROUND 0.2      /* what a round of a guess takes, in steps */
+#define LEARNT 0.3     /* how much the last solve counts in what is learnt of guesses */
 #define FEW 10         /* where more than half of so many steps let a row enter, the guess was a poor one */
 #define AT_ONCE 1e-12  /* a step that is no step */
 #define LENIENT 1e-10  /* a row that would come back at once by rounding alone is violated beyond this share only */
 #define ROUNDING 1e-13 /* a share that may be rounding */
+#define BELIEVED 0.03  /* where a small multiplier turns out to hold its row, those are believed that are so much smaller */
+#define LEAST_REASON 1e-9 /* but none that is a smaller share */
 #define FAR 1e3        /* rounding at a point that is further out than this is not measured by the point */
 #define KEEPS 0.4      /* what is left to do where a search is stopped takes no more than this share of the time */
 
@@ -67,8 +71,8 @@ static void accept(Hierarchy *h) {
 }
 
 /* From y towards y_new until the first row outside the set blocks; it enters. Gives its level.
-   `last`: the row that has just left alone, or -1. Where it blocks at once it was held for a reason after all, too small a
-   one to be seen in its multipliers: it is stuck, as long as the set is this one. */
+   `last`: the row that has just left alone, or -1. Where it blocks at once it was held for a reason after all: it is stuck,
+   as long as the set is this one. Where its multipliers showed a reason, though a small one, others' are believed as well. */
 static int step(Hierarchy *h, int careful, int last) {
     double first = 1.0, most = -1.0, *share = h->work;
     int pick = -1;
@@ -94,6 +98,7 @@ static int step(Hierarchy *h, int careful, int last) {
         pick = last;
         first = share[last];
         h->stuck[last] = 1;
+        if (h->reason > LEAST_REASON) h->settles = fmin(h->settles, fmax(BELIEVED * h->reason, LEAST_REASON));
     }
     for (int i = 0; i < h->n; i++) h->y[i] += first * (h->y_new[i] - h->y[i]);
     for (int i = 0; i < h->active_rows; i++) h->value[i] += first * (h->value_new[i] - h->value[i]);
@@ -138,7 +143,7 @@ static int met(Hierarchy *h, unsigned long long set) {
     return 0;
 }
 
-/* Where the search has far to go: a guess with levels otherwise apart, from the set that was reached. Where it goes astray
+/* Where the search has far to go: a guess with levels further apart, from the set that was reached. Where it goes astray
    the search goes on from there. */
 static void guess_again(Hierarchy *h) {
     signed char *kept = h->guess->kept;
@@ -146,7 +151,10 @@ static void guess_again(Hierarchy *h) {
     memcpy(h->guess->y_kept, h->y, (size_t)h->n * sizeof(double));
     release_all(h);
     inner_step(h, 0);
-    if (guess_active_set(h, h->severe ? &MILD : &SEVERE, kept)) return;
+    if (guess_active_set(h, h->apart + 1, kept)) {
+        h->apart++;
+        return;
+    }
     for (int i = 0; i < h->rows; i++)
         if (kept[i]) hold(h, i, kept[i]);
     memcpy(h->y, h->guess->y_kept, (size_t)h->n * sizeof(double));
@@ -159,10 +167,11 @@ static enum Status search(Hierarchy *h, int limit, int fresh, int *cycles) {
     int from = 0, begun = 0, careful = 0, last = -1, held = h->held_total;
     unsigned long long before = 0;
     h->seen_count = h->left_count = 0;
+    h->settles = SETTLED;
     memset(h->stuck, 0, (size_t)h->rows);
     memset(h->lenient, 0, (size_t)h->rows);
     for (int count = 0; count < limit; count++) {
-        if (count == FEW && h->held_total - held > FEW / 2) {
+        if (count == FEW && h->held_total - held > FEW / 2 && h->apart < FURTHEST) {
             guess_again(h);
             from = begun = 0, last = -1, before = 0;
             h->left_count = 0;
@@ -193,7 +202,7 @@ static enum Status search(Hierarchy *h, int limit, int fresh, int *cycles) {
                 }
             }
             before = set;
-            int leaving = leaving_rows(h, careful, SETTLED);
+            int leaving = leaving_rows(h, careful, h->settles);
             if (!leaving) return is_optimal(h) ? OPTIMAL : STOPPED;
             last = leaving == 1 ? h->index[0] : -1;
             from = h->levels;
@@ -294,7 +303,7 @@ static void find_safe_point(Hierarchy *h, const signed char *start) {
     int cycles = 0;
     inner_step(h, 0);
     if (look(h) > 0.0) {
-        guess_active_set(h, &MILD, start);
+        guess_active_set(h, 0, start);
         if (search(h, 50 + 2 * h->active_rows, 0, &cycles) == STOPPED && cycles) break_cycle(h, 50 + 2 * h->active_rows);
     } else accept(h);
     memcpy(h->y_safe, h->y, (size_t)h->n * sizeof(double));
@@ -309,7 +318,7 @@ static void find_near_point(Hierarchy *h, const double *y, const signed char *st
     memcpy(h->w + h->prefix_end, h->y_new + h->prefix_end, (size_t)(h->n - h->prefix_end) * sizeof(double));
     point_of(h);
     values_of_rows(h);
-    guess_active_set(h, &MILD, start);
+    guess_active_set(h, 0, start);
     memcpy(h->y_near, h->y, (size_t)h->n * sizeof(double));
     release_all(h);
 }
@@ -355,13 +364,25 @@ static enum Status without_inequalities(Hierarchy *h) {
     return is_accurate(h) ? OPTIMAL : STOPPED;
 }
 
-/* A guess, and the search from it. What kind of guess was far off is not made first at the next solve. */
+/* how far apart a guess takes the levels: as was best lately; from time to time another way is tried */
+static int best_apart(Hierarchy *h) {
+    int best = 0, oldest = 0;
+    for (int i = 1; i <= FURTHEST; i++) {
+        if (h->cost[i] < h->cost[best]) best = i;
+        if (h->cost[i] > h->cost[oldest]) oldest = i;
+    }
+    if (h->since < AGAIN) return h->since++, best;
+    h->since = 0;
+    return oldest;
+}
+
+/* A guess, and the search from it. */
 static enum Status guess_and_search(Hierarchy *h, int *cycles) {
-    int before = h->steps;
-    guess_active_set(h, h->severe ? &SEVERE : &MILD, h->before);
+    int first = h->apart = best_apart(h), steps = h->steps, guesses = h->guesses;
+    while (!guess_active_set(h, h->apart, h->before) && h->apart) h->apart--; /* it has lost its way */
     enum Status status = search(h, h->max_steps, 0, cycles);
-    int steps = h->steps - before;
-    h->severe = h->severe ? steps <= 2 * FEW : steps > FEW;
+    double cost = h->steps - steps + ROUND * (h->guesses - guesses);
+    h->cost[first] += h->cost[first] > 0.0 ? LEARNT * (cost - h->cost[first]) : cost;
     return status;
 }
 

@@ -178,7 +178,7 @@ def test_a_controller_goes_on_in_another_process(method: str) -> None:
 def test_a_plan_takes_up_only_what_a_plan_of_its_sizes_remembers() -> None:
     plan = compiled.kernel.Plan(3, [2, 2], 100, 1e-9)
     plan.recall(plan.memory())
-    for odd in (b"", plan.memory()[:-1], plan.memory()[:-1] + b"\x05"):
+    for odd in (b"", plan.memory()[:-1], plan.memory()[:-1] + b"\x7f", plan.memory()[:-2] + b"\x05\x00"):
         with pytest.raises(ValueError, match="not what a plan of these sizes remembers"):
             plan.recall(odd)
     with pytest.raises(TypeError):

@@ -58,7 +58,7 @@ def test_a_search_that_goes_in_a_circle_tries_with_care_and_gives_up(monkeypatch
     """Two rows that take turns: a careful search sees its set come back three times."""
     care = []
 
-    def leaving(search, careful=False):
+    def leaving(search, careful=False, settled=None):
         care.append(careful)
         (held,) = np.flatnonzero(search.working.side)
         search.working.hold(1 - held, 1)

@@ -166,6 +166,13 @@ def leaving_rows(
     return []
 
 
+def reason_of(working: WorkingSet, found: Multipliers, row: int) -> float:
+    """The largest share with which the levels above the one that pushes a row off hold it, too small to settle it."""
+    shares = found.shares(working)[::-1, row]
+    pushes = int(np.argmax(shares < -SIGNIFICANT))
+    return float(shares[:pushes].max(initial=0.0))
+
+
 def is_accurate(working: WorkingSet) -> bool:
     """Whether the equations are solved as well as numbers allow, row by row and by what each level misses.
 

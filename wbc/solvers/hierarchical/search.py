@@ -21,6 +21,7 @@ from wbc.solvers.hierarchical.multipliers import (
     find_multipliers,
     is_accurate,
     leaving_rows,
+    reason_of,
 )
 from wbc.solvers.hierarchical.working_set import WorkingSet
 
@@ -32,6 +33,10 @@ _AT_ONCE = 1e-12
 
 _ROUNDING = 1e-13
 """A share that may be rounding."""
+
+_BELIEVED, _LEAST_REASON = 0.03, 1e-9
+"""Where a small multiplier of the right sign turns out to hold its row, those are believed that are so much smaller,
+but no smaller share than this."""
 
 _ROUNDS = 3
 """So often a working set may come back to a careful search before it gives up."""
@@ -66,6 +71,7 @@ class Search:
         self.cycles = 0
         self._stuck: MaskArray = np.zeros(len(working.side), dtype=bool)
         self._beyond: Array = np.zeros(len(working.side))
+        self._settles, self._reason = SETTLED, 0.0
 
     def solve_set(self, start: int = 0) -> float:
         """Take an inner step, from the level `start` on.
@@ -98,6 +104,7 @@ class Search:
         start, begun, careful, last = 0, False, False, -1
         seen: set[bytes] = set()
         before, left = b"", list[int]()
+        self._settles = SETTLED
         for step in range(limit):
             worst = self.solve_set(start)
             if worst != worst:
@@ -123,10 +130,13 @@ class Search:
                 else:  # what left last is back: it is held for a reason after all
                     self._stuck[left] = True
                 before = name
-                left = leaving = self.leaving(careful)
+                left = leaving = self.leaving(careful, self._settles)
                 if not leaving:
                     return Outcome.OPTIMAL if self._is_optimal() else Outcome.STOPPED
                 last = leaving[0] if len(leaving) == 1 else -1
+                self._reason = 0.0
+                if last >= 0 and self.multipliers is not None:
+                    self._reason = reason_of(self.working, self.multipliers, last)
                 start = min(working.release(row) for row in leaving)
             if perf_counter() > self.deadline:
                 break
@@ -163,9 +173,9 @@ class Search:
 
         Args:
             careful: of those that block together the first enters, not the one that is violated most.
-            last: the row that has just left alone, or -1. Where it blocks at once it was held for a reason after all,
-                too
-                small a one to be seen in its multipliers: it is stuck, as long as the set is this one.
+            last: the row that has just left alone, or -1. Where it blocks at once it was held for a reason after all:
+                it is stuck, as long as the set is this one. Where its multipliers showed a reason, though a small one,
+                others' are believed as well.
         """
         working = self.working
         rows = np.flatnonzero(self._beyond > 0.0)
@@ -184,6 +194,8 @@ class Search:
             pick = int(back[0])
             first = float(share[pick])
             self._stuck[last] = True
+            if self._reason > _LEAST_REASON:
+                self._settles = min(self._settles, max(_BELIEVED * self._reason, _LEAST_REASON))
         self.x = self.x + first * (working.x - self.x)
         self.value = self.value + first * (working.value - self.value)
         return working.hold(int(rows[pick]), 1 if up[pick] else -1)
