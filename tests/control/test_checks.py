@@ -5,13 +5,14 @@ from __future__ import annotations
 import decimal
 import math
 import warnings
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 import tasks
 import wbc
-from wbc.control.checks import check_tasks, finite_time, usable_solver, warn_of_ignored_inequalities
+from wbc.control.checks import check_actuators, check_tasks, finite_time, usable_solver, warn_of_ignored_inequalities
 from wbc.solvers import HierarchicalQP, NullSpace, Solver
 
 
@@ -81,3 +82,23 @@ def test_ignored_inequalities_are_told_of_where_there_are_any() -> None:
         warnings.simplefilter("error")
         warn_of_ignored_inequalities(NullSpace(), [])
         warn_of_ignored_inequalities(HierarchicalQP(), ["a"])
+    stack = wbc.Stack(tasks.EquationOfMotion() / tasks.TorqueLimits())
+    with pytest.warns(wbc.WbcWarning, match="ignores inequalities") as told:
+        wbc.Controller(wbc.load("arm", "numpy"), stack, "nullspace")
+    assert told[0].filename == __file__
+
+
+def actuated(*rows: list[float]) -> SimpleNamespace:
+    """All that is asked of a robot with such an actuation matrix."""
+    model = SimpleNamespace(actuators=rows, name="mine")
+    found = SimpleNamespace(model=model, na=len(rows), actuation_matrix=np.array(rows))
+    return SimpleNamespace(**vars(found), copy=lambda: actuated(*rows), update=lambda q: None, random=lambda rng: None)
+
+
+def test_actuators_of_any_strength_count_and_those_that_do_what_others_do_do_not() -> None:
+    check_actuators(actuated([1e-9, 0.0], [0.0, 1.0]))  # type: ignore[arg-type]
+    check_actuators(actuated([1.0, 1.0], [1.0, 1.001]))  # type: ignore[arg-type]
+    for rows in (([1e-9, 0.0], [2e-9, 0.0]), ([0.0, 0.0], [0.0, 1.0])):
+        with warnings.catch_warnings(), pytest.raises(wbc.WbcError, match="'mine' has 2 actuators, of which 1 are"):
+            warnings.simplefilter("error")
+            check_actuators(actuated(*rows))  # type: ignore[arg-type]

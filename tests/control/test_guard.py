@@ -5,12 +5,15 @@ from __future__ import annotations
 import warnings
 from dataclasses import replace
 
+import mujoco
 import numpy as np
 import pytest
 
 import tasks
 import wbc
+from tests.actuated import QUADROTOR
 from tests.control.scenes import SOLVERS, contacts, controller, standing
+from wbc.control.tolerance import SHARE
 from wbc.model import Model
 
 
@@ -148,3 +151,18 @@ def test_a_small_robot_s_broken_limits_are_named() -> None:
     stack = wbc.Stack(tasks.EquationOfMotion() / asked / tasks.TorqueLimits())
     solution = controller(robot, stack, "hierarchical-qp", guard=False).step(robot.neutral(), np.zeros(7))
     assert {active.row for active in solution.violated} == set(robot.joint_names)
+
+
+def test_a_force_at_the_least_that_its_actuator_gives_is_not_beyond_it() -> None:
+    """A thruster pulls nowhere; what is less than nothing by rounding alone becomes nothing."""
+    robot = wbc.load(mujoco.MjModel.from_xml_string(QUADROTOR), "numpy")
+    stack = wbc.Stack(tasks.EquationOfMotion() / tasks.JointAcceleration())
+    ours = controller(robot, stack, "hierarchical-qp")
+    ours.step(robot.model.nominal, np.zeros(robot.nv))
+    guard = next(iter(ours._laid.values()))[2]
+    assert (robot.limits.least == 0.0).all()
+    for least, beyond in ((0.0, False), (-0.5 * SHARE, False), (-2.0 * SHARE * robot.limits.effort.max(), True)):
+        torque = np.full(robot.na, 0.5 * robot.limits.effort.min())
+        torque[1] = least
+        assert guard.exceeded(torque) == beyond
+        assert beyond or torque[1] == 0.0

@@ -309,8 +309,22 @@ def test_a_solver_that_fails_says_why() -> None:
         def solve(self, levels, *, validate: bool = True, seconds: float = np.inf):
             return 3
 
+    class Fails(Solver):
+        def __init__(self, reason: Exception | None) -> None:
+            self.reason = reason
+
+        def solve(self, levels, *, validate: bool = True, seconds: float = np.inf):
+            answer = HierarchicalQP().solve(levels)
+            answer.x[:] = np.nan
+            answer.reason = self.reason
+            return answer
+
     robot = wbc.load("arm", "numpy")
     stack = wbc.Stack(tasks.EquationOfMotion() / tasks.JointAcceleration())
+    for reason, words in ((KeyError("of its own"), "of its own"), (None, "Fails gave no answer")):
+        solution = wbc.Controller(robot, stack, Fails(reason)).step(robot.model.nominal, np.zeros(7))
+        assert solution.status == "failed" and words in str(solution.reason)
+        assert reason is None or solution.reason is reason
     solution = wbc.Controller(robot, stack, Raises()).step(robot.model.nominal, np.zeros(7))
     assert solution.status == "failed" and isinstance(solution.reason, np.linalg.LinAlgError)
     assert solution.explain().endswith("the solver: it did not converge")

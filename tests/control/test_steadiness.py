@@ -12,6 +12,13 @@ import tasks
 import wbc
 from tests.control.scenes import SOLVERS, controller, standing
 from wbc.arrays import Array
+from wbc.compiled import kernel
+from wbc.control.equation_of_motion import MotionEquation
+from wbc.control.inserted import InsertedLevel
+from wbc.control.program import Part
+from wbc.control.solving import CompiledSolving, LevelSolving, Outcome
+from wbc.control.steadiness import TorqueRates
+from wbc.solvers import HierarchicalQP
 
 LOOK_AT_INEQUALITIES = ("hierarchical-qp", "sequential-qp", "weighted-qp")
 RISE = 0.05
@@ -104,6 +111,49 @@ def test_a_tick_is_not_solved_again_where_there_is_no_time_to(deadline, again, m
     monkeypatch.setattr("wbc.control.controller.perf_counter", lambda: 7.0)
     ours = posture(deadline=deadline)
     assert (fastest(ours, jump(ours)) < 1.0 + 1e-6) == again
+
+
+def test_a_tick_after_one_at_the_bound_is_solved_with_it_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Solved without it first, as the ticks before a bound are, it comes to the same, and says the same of itself."""
+    free = []
+    count = CompiledSolving.solve if kernel is not None else LevelSolving.solve
+
+    def solve(self: CompiledSolving, equation: MotionEquation, parts: tuple[Part, ...], seconds: float) -> Outcome:
+        if all(part.entry.name != "torque rates" for part in parts):
+            free.append(self)
+        return count(self, equation, parts, seconds)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(CompiledSolving if kernel is not None else LevelSolving, "solve", solve)
+    ours, twice = posture(), posture()
+    twice._exact = False
+    q, v, frees, held = np.array(ours.robot.model.nominal), np.zeros(7), [], []
+    for k in range(40):
+        if k == 4:
+            for one in (ours, twice):
+                one.stack["posture"].target = q + 0.05  # type: ignore[attr-defined]
+        expected = twice.step(q, v, 1e-3 * k)
+        free.clear()
+        found = ours.step(q, v, 1e-3 * k)
+        frees.append(len(free))
+        held.append("torque rates" in expected.explain())
+        np.testing.assert_allclose(found.torque, expected.torque, atol=1e-8)
+        assert ("torque rates" in found.explain()) == held[-1]
+    assert not any(held[:4]) and held[4] and not any(held[-4:])
+    last = max(k for k in range(40) if held[k])
+    assert last > 5
+    assert frees[:5] == [1] * 5 and frees[5 : last + 2] == [0] * (last - 3) and set(frees[last + 2 :]) == {1}
+
+
+def test_a_bound_that_holds_nothing_back_leaves_no_trace() -> None:
+    """The level that was inserted is the second one, its rows the third to fifth."""
+    ours = posture()
+    ours.step(ours.robot.model.nominal, np.zeros(7))
+    program = next(iter(ours._laid.values()))[0]
+    equation = MotionEquation.of(ours.robot, ours._ticker.again(1e-3))
+    level = InsertedLevel(program, equation, HierarchicalQP(), TorqueRates(np.ones(7)), 1, ours.robot.limits.effort)
+    level._rows = 2, 3
+    told = Outcome(np.zeros(3), "optimal", yielding=((0, 1, 0.5), (2, 5, 0.6), (3, 7, 0.7)))
+    assert level.without(told).yielding == ((0, 1, 0.5), (1, 2, 0.6), (2, 4, 0.7))
 
 
 def test_feet_that_touch_down_stay_inside_their_cones() -> None:

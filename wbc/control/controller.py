@@ -34,6 +34,7 @@ from wbc.control.watch import measured_forces
 from wbc.copies import Independent
 from wbc.dynamics.base import Dynamics
 from wbc.errors import WbcError, number, show
+from wbc.solvers import HierarchicalQP
 from wbc.solvers.base import Solver
 from wbc.tasking.layout import Layout
 from wbc.tasking.tick import Tick
@@ -129,6 +130,7 @@ class Controller(Independent, Periodic):
         self._steadiness = Steadiness(self.robot, self.rise) if steady and self.rise is not None else None
         self._steady: dict[Layout, SteadySolving] = {}
         self.measured: Mapping[str, Array] = {}
+        self._exact = isinstance(self.solver, HierarchicalQP)
         bounds = [stack.name_of(task) for task in stack if task.bounds_only]
         warn_of_ignored_inequalities(self.solver, bounds)
 
@@ -227,6 +229,10 @@ class Controller(Independent, Periodic):
         program, solving, guard = laid
         asked = parts
         try:
+            if self._steadiness is not None and self._exact and self._steadiness.expected(self.robot, tick):
+                at_once = self._steadied_at_once(self._steadiness, laid, tick, equation, parts, began)
+                if at_once is not None:
+                    return at_once
             reserve = RESERVE + GUARDING if self.guard and self.solver.ignores_inequalities else RESERVE
             outcome = solving.solve(equation, parts, self._left(began, reserve))
             if self.guard and outcome.status != "failed" and guard.exceeded(outcome.x[tick.torque]):
@@ -253,16 +259,47 @@ class Controller(Independent, Periodic):
         """What was found; where torques change too fast in it, what was asked is solved again with a bound on that."""
         if not steadiness.exceeded(self.robot, tick, found[0].x[tick.torque]):
             return found
-        program, _, guard = laid
         left = self._left(began)
         if left < STEADYING:  # what little could be done keeps the limits above alone, not the rates
             return found
+        again = self._steady_solving(steadiness, laid[0], tick, equation).solve(self.robot, tick, equation, asked, left)
+        if again[0].status == "failed" or (self.guard and laid[2].exceeded(again[0].x[tick.torque])):
+            return found
+        steadiness.pressed = True
+        return again
+
+    def _steadied_at_once(
+        self,
+        steadiness: Steadiness,
+        laid: tuple[Program, Solving, Guard],
+        tick: Tick,
+        equation: MotionEquation,
+        asked: tuple[Part, ...],
+        began: float,
+    ) -> tuple[Outcome, tuple[Part, ...]] | None:
+        """What is asked, solved with the bound on the rates of torques; None: it is to be solved without it first.
+
+        An exact solver gives the same with a bound that holds nothing back as without one.
+        """
+        steadiness.pressed = False
+        solving = self._steady_solving(steadiness, laid[0], tick, equation)
+        outcome, parts = solving.solve(self.robot, tick, equation, asked, self._left(began))
+        torque = outcome.x[tick.torque]
+        if outcome.status == "failed" or outcome.interrupted or not math.isfinite(outcome.x.dot(outcome.x)):
+            return None
+        if self.guard and laid[2].exceeded(torque):
+            return None
+        steadiness.pressed = steadiness.binds(self.robot, tick, torque)
+        return (outcome, parts) if steadiness.pressed else (solving.without(outcome), asked)
+
+    def _steady_solving(
+        self, steadiness: Steadiness, program: Program, tick: Tick, equation: MotionEquation
+    ) -> SteadySolving:
+        """For contacts that are closed together."""
         if tick.layout not in self._steady:
             bound, effort = steadiness.task, self.robot.limits.effort
             self._steady[tick.layout] = SteadySolving(program, equation, self.solver, bound, effort)
-        again = self._steady[tick.layout].solve(self.robot, tick, equation, asked, left)
-        beyond = self.guard and guard.exceeded(again[0].x[tick.torque])
-        return found if again[0].status == "failed" or beyond else again
+        return self._steady[tick.layout]
 
     def _left(self, began: float, reserve: float = RESERVE) -> float:
         """What a solver may take of a tick's time, s, where so much is left for what comes after it."""

@@ -30,6 +30,7 @@ class InsertedLevel:
     ) -> None:
         self._entry = Entry(task, task.name, -1, rank)
         self._shifted: dict[Entry, Entry] = {}
+        self._rows = 0, 0  # where its own are among all, and how many
         self._solving = solving_for(program, equation, solver, program.levels + 1, effort)
 
     def among(self, parts: Sequence[Part], rows: Rows) -> tuple[Part, ...]:
@@ -42,11 +43,18 @@ class InsertedLevel:
         rank = self._entry.rank
         own = Part(rows.lower, rows.upper, None, 1.0, None, None, rows.torque, self._entry)
         above = [part for part in parts if part.entry.rank < rank]
+        self._rows = sum(len(part.lower) for part in above), len(rows.lower)
         return (*above, own, *[self._below(part) for part in parts if part.entry.rank >= rank])
 
     def solve(self, equation: MotionEquation, parts: Sequence[Part], seconds: float) -> Outcome:
         """As `Solving.solve`, for parts that `among` gave."""
         return self._solving.solve(equation, parts, seconds)
+
+    def without(self, outcome: Outcome) -> Outcome:
+        """What is said of a solve, in the levels and rows of the stack."""
+        rank, (first, count) = self._entry.rank, self._rows
+        yielding = [(k - (k > rank), row - (count if row > first else 0), s) for k, row, s in outcome.yielding]
+        return outcome._replace(yielding=tuple(yielding))
 
     def forget(self) -> None:
         """Forgets what was remembered from tick to tick."""

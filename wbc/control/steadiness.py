@@ -48,10 +48,15 @@ class TorqueRates(Task):
         """See `Task`; a row an actuator."""
         least, most = robot.limits.least, robot.limits.effort
         last = np.zeros(robot.na) if tick.last_torque is None else np.clip(tick.last_torque, least, most)
-        speed = robot.actuation_matrix.dot(robot.v)
-        down, up = (np.where(motion > MOVES, BRAKES, 1.0) * self.most for motion in (speed, -speed))
+        down, up = self.changes(robot)
         lower, upper = np.maximum(last - down, least), np.minimum(last + up, most)
         return Rows.between(lower, upper, torque=np.arange(robot.na))
+
+    def changes(self, robot: Dynamics) -> tuple[Array, Array]:
+        """How far torques may go down and up in a tick, each of shape (na,)."""
+        speed = robot.actuation_matrix.dot(robot.v)
+        down, up = (np.where(motion > MOVES, BRAKES, 1.0) * self.most for motion in (speed, -speed))
+        return down, up
 
     def row_names(self, robot: Dynamics, tick: Tick) -> list[str]:
         """See `Task`."""
@@ -64,6 +69,10 @@ class Steadiness:
     Args:
         robot: the controller's own.
         rise: time in which a torque may go from nothing to all that its actuator gives, s.
+
+    Attributes:
+        task: the bound.
+        pressed: whether the last tick was at it: the next one is solved with it at once.
     """
 
     def __init__(self, robot: Dynamics, rise: float) -> None:
@@ -78,6 +87,34 @@ class Steadiness:
         self._time, self._passed = np.nan, 0.0
         self._q: Array | None = None
         self._before: Array | None = None
+        self.pressed = False
+
+    def _note(self, robot: Dynamics, tick: Tick) -> None:
+        """Notes the state of a tick; once more for the same one changes nothing."""
+        if tick.time != self._time:  # a tick once more is compared with the same one before
+            passed = tick.time - self._time
+            self._passed = passed if passed > tick.period else tick.period  # a tick that comes late may change more
+            self._time, self._before = tick.time, self._q
+        self._q = robot.q
+
+    def _goes_on(self, robot: Dynamics) -> bool:
+        """Whether the state goes on from that of the tick before."""
+        return self._before is not None and bool(np.abs(robot.q - self._before).max() <= FASTEST * self._passed)
+
+    def expected(self, robot: Dynamics, tick: Tick) -> bool:
+        """Whether the bound is to be tried at once: the tick before was at it, and the state goes on from there."""
+        if not self.pressed:
+            return False
+        self._note(robot, tick)
+        self.task.most = self._slope * self._passed
+        return tick.last_torque is not None and self._goes_on(robot)
+
+    def binds(self, robot: Dynamics, tick: Tick, torque: Array) -> bool:
+        """Whether a torque that keeps the bound is held back by it; the actuators' own limits do not count."""
+        down, up = self.task.changes(robot)
+        assert tick.last_torque is not None  # else nothing is expected
+        change = torque - tick.last_torque
+        return bool((np.minimum(change + down, up - change) <= 1e-7 * self.task.most).any())
 
     def exceeded(self, robot: Dynamics, tick: Tick, torque: Array) -> bool:
         """Whether a torque is further from that of the tick before than it may be, in a state that goes on from there.
@@ -87,11 +124,7 @@ class Steadiness:
             tick: the moment.
             torque: that was found for it.
         """
-        if tick.time != self._time:  # a tick once more is compared with the same one before
-            passed = tick.time - self._time
-            self._passed = passed if passed > tick.period else tick.period  # a tick that comes late may change more
-            self._time, self._before = tick.time, self._q
-        self._q = robot.q
+        self._note(robot, tick)
         if self._before is None or tick.last_torque is None:
             return False
         share = (torque - tick.last_torque) * self._per_slope
@@ -101,7 +134,7 @@ class Steadiness:
         self.task.most = self._slope * most
         rows = self.task.rows(robot, tick)
         beyond = np.maximum(rows.lower - torque, torque - rows.upper) > 1e-9 * self.task.most
-        return bool(beyond.any() and np.abs(robot.q - self._before).max() <= FASTEST * most)
+        return bool(beyond.any()) and self._goes_on(robot)
 
 
 class SteadySolving:
@@ -140,6 +173,10 @@ class SteadySolving:
         """
         asked = self._level.among(parts, self._task.rows(robot, tick))
         return self._level.solve(equation, asked, seconds)._replace(steadied=True), asked
+
+    def without(self, outcome: Outcome) -> Outcome:
+        """Of a tick in which no torque was held back: what it is without the bound."""
+        return self._level.without(outcome)._replace(steadied=False)
 
     def forget(self) -> None:
         """Forgets what was remembered from tick to tick."""
