@@ -1,11 +1,13 @@
 """Changes the code in small ways, one at a time, and prints the changes that no test notices.
 
-usage: python scripts/mutate.py [--count 60] [--seed 0] [--timeout S] [--ignore TEST ...] [--deselect TEST ...]
-                                [FOLDER or FILE ...]
+usage: python scripts/mutate.py [--count 60] [--seed 0] [--timeout S] [--most N] [--notes FILE]
+                                [--ignore TEST ...] [--deselect TEST ...] [FOLDER or FILE ...]
 
-The folders are wbc/control, wbc/solvers and tasks where none is named. The work is done on a copy of the tree. The
-tests that name the changed module run first, then the others, quick files before slow ones. A survivor is a hole in the
-tests, or a change that means the same: read it. The same seed draws the same changes.
+The folders are wbc/control, wbc/solvers and tasks where none is named. The work is done on a copy of the tree. First
+all tests of these folders run once: which test calls which function is kept in the notes, and a second run may begin
+with them. A change is then tried with the tests that call its function: those of the files that name its module first,
+of all, those that call most of the changed file. A survivor is a hole in the tests, or a change that means the same:
+read it. The same seed draws the same changes.
 """
 
 from __future__ import annotations
@@ -17,16 +19,14 @@ import os
 import random
 import re
 import shutil
-import signal
-import subprocess
 import sys
 import tempfile
 import time
-import xml.etree.ElementTree as ET
-from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
+
+from reached import Reach, load, reaching, record, run_tests
 
 ROOT = Path(__file__).parents[1]
 
@@ -63,18 +63,24 @@ SKIPPED = {"__repr__", "__str__", "__init_subclass__", "purpose"}
 """Functions that are about words."""
 
 
+FEW = 20
+"""So many tests are tried first: most changes are noticed by the nearest ones."""
+
+
 class Mutant(NamedTuple):
     """One change.
 
     Attributes:
         path: of the file, from the root.
         line: where it is.
+        function: the line in which the function around it begins; 0: it runs at import.
         what: the change in words.
         source: of the whole file with it.
     """
 
     path: str
     line: int
+    function: int
     what: str
     source: str
 
@@ -151,11 +157,18 @@ def _site(child: ast.AST, put: Callable[[ast.AST], None]) -> Iterator[tuple[ast.
 def mutants_of(path: str, source: str) -> list[Mutant]:
     """All changes of a file, in the order of its lines."""
     tree, found = ast.parse(source), []
+    spans = [
+        (min([node.lineno, *[one.lineno for one in node.decorator_list]]), node.end_lineno or node.lineno)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef)
+    ]
     for node, put in list(sites(tree)):
         for what, other in changes(node):
             if hasattr(node, "lineno"):
                 put(ast.copy_location(other, node))
-                found.append(Mutant(path, node.lineno, what, ast.unparse(ast.fix_missing_locations(tree))))
+                around = max((begin for begin, end in spans if begin <= node.lineno <= end), default=0)
+                changed = ast.unparse(ast.fix_missing_locations(tree))
+                found.append(Mutant(path, node.lineno, around, what, changed))
                 put(node)
     return found
 
@@ -165,45 +178,54 @@ def folder_of(path: str) -> str:
     return next(folder for folder in TESTS if path.startswith(f"{folder}/"))
 
 
-def tests_for(path: str, seconds: Mapping[str, float] | None = None) -> list[str]:
-    """The test files for a file: of its name, those that name its module, the nearest; quick before slow.
-
-    Args:
-        path: of the file, from the root.
-        seconds: that a test file takes, by its path; none where that is not known.
-    """
-    found: dict[str, int] = {}  # how far it is
+def distances(path: str) -> dict[str, int]:
+    """How far the test files of a file are: 0 of its name, 1 that name its module, from 2 on the others."""
+    found: dict[str, int] = {}
     module = re.compile(rf"\b{re.escape(path.removesuffix('.py').replace('/', '.'))}\b")
     for far, place in enumerate(TESTS[folder_of(path)], 2):
         for file in sorted((ROOT / place).glob("test_*.py")) if (ROOT / place).is_dir() else [ROOT / place]:
             own, text = file.stem.startswith(f"test_{Path(path).stem}"), file.read_text(encoding="utf-8")
             found[file.relative_to(ROOT).as_posix()] = 0 if own else 1 if module.search(text) else far
-    return sorted(found, key=lambda name: (found[name], (seconds or {}).get(name, 0.0)))
+    return found
 
 
-def outcome(tree: Path, tests: list[str], options: list[str], timeout: float | None) -> str:
-    """Runs tests: "passed", "failed" or "timeout", after so many seconds; None: they may take any time."""
-    command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *options, *tests]
-    env = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1"}
-    run = subprocess.Popen(
-        command, cwd=tree, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
+def tests_of(mutant: Mutant, notes: list[Reach]) -> dict[str, float]:
+    """The tests that reach a change, in the order in which they are tried, and how long each takes, s.
+
+    Those of the nearest files come first; of these the ones that call most functions of the changed file. Where none
+    reaches it, those of the nearest files: what another process calls is not noted.
+    """
+    far = distances(mutant.path)
+    known = [reach for reach in notes if reach.test.split("::")[0] in far]
+    calls = {reach.test: sum(path == mutant.path for path, _ in reach.functions) for reach in known}
+    seconds = reaching(known, (mutant.path, mutant.function)) or {
+        reach.test: reach.seconds for reach in known if far[reach.test.split("::")[0]] < 2
+    }
+    return dict(
+        sorted(seconds.items(), key=lambda item: (min(far[item[0].split("::")[0]], 2), -calls[item[0]], item[1]))
     )
-    try:
-        return "failed" if run.wait(timeout) else "passed"
-    except subprocess.TimeoutExpired:
-        os.killpg(run.pid, signal.SIGKILL)
-        run.wait()
-        return "timeout"
 
 
-def seconds_of(tree: Path, tests: list[str], options: list[str]) -> dict[str, float]:
-    """How long each test file takes where nothing is changed, s; all tests must pass."""
-    report, seconds = tree / "times.xml", defaultdict[str, float](float)
-    if outcome(tree, tests, [*options, f"--junitxml={report}"], None) != "passed":
-        raise SystemExit(f"the tests fail without a change: {' '.join(tests)}")
-    for case in ET.parse(report).iter("testcase"):
-        seconds[case.get("classname", "").replace(".", "/") + ".py"] += float(case.get("time", 0.0))
-    return seconds
+def came_of(tree: Path, tests: dict[str, float], options: list[str], timeout: float | None) -> str:
+    """What tests say to a change: "passed" (it survives), "failed" or "timeout". Few are collected in no time."""
+    names = list(tests)
+    for some in (names[:FEW], names[FEW:]):
+        # tests that are only slow must not pass for tests that noticed something
+        limit = timeout or 60.0 + 10.0 * sum(tests[name] for name in some)
+        came = run_tests(tree, some, options, limit) if some else "passed"
+        if came != "passed":
+            break
+    return came
+
+
+def noted(notes: Path | None, tree: Path, tests: list[str], options: list[str]) -> list[Reach]:
+    """Which test calls which function: out of the notes, or found out, and noted."""
+    if notes is not None and notes.exists():
+        return load(notes)
+    found = record(tree, tests, TESTS, options)
+    if notes is not None:
+        shutil.copy(tree / "reached.json", notes)
+    return found
 
 
 def main() -> int:
@@ -212,14 +234,14 @@ def main() -> int:
     parser.add_argument("folders", nargs="*", default=FOLDERS, metavar="FOLDER or FILE")
     parser.add_argument("--count", type=int, default=60)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--timeout", type=float, help="s for each change; else three times what its tests take, and 30")
+    parser.add_argument("--timeout", type=float, help="s for each change; else ten times what its tests take, and 60")
+    parser.add_argument("--most", type=int, help="tests that a change is tried with; else all that reach it")
+    parser.add_argument("--notes", type=Path, help="where it is kept which test calls what; taken from there if it is")
     parser.add_argument("--ignore", action="append", default=[], help="a test file or folder that is left out")
     parser.add_argument("--deselect", action="append", default=[], help="a single test that is left out")
     given = parser.parse_args()
+    os.environ["OMP_NUM_THREADS"], sys.dont_write_bytecode = "1", True
     options = [f"--ignore={name}" for name in given.ignore] + [f"--deselect={name}" for name in given.deselect]
-
-    def wanted(tests: list[str]) -> list[str]:  # pytest does not ignore what it is given by name
-        return [name for name in tests if not name.startswith(tuple(given.ignore))]
 
     places = [ROOT / folder for folder in given.folders]
     paths = [path for place in places for path in (sorted(place.rglob("*.py")) if place.is_dir() else [place])]
@@ -233,20 +255,18 @@ def main() -> int:
         shutil.copytree(
             ROOT, tree, ignore=shutil.ignore_patterns(".*", "__pycache__", "build", "out"), dirs_exist_ok=True
         )
-        tests = wanted(sorted({name for mutant in drawn for name in TESTS[folder_of(mutant.path)]}))
-        seconds = seconds_of(tree, tests, options)
+        tests = sorted({name for mutant in drawn for name in TESTS[folder_of(mutant.path)]})
+        notes = noted(given.notes, tree, tests, options)
         for number, mutant in enumerate(sorted(drawn, key=lambda mutant: (mutant.path, mutant.line)), 1):
             target, began = tree / mutant.path, time.perf_counter()
             kept = target.read_text(encoding="utf-8")
             target.write_text(mutant.source, encoding="utf-8")
-            nearest = wanted(tests_for(mutant.path, seconds))
-            # tests that are only slow must not pass for tests that noticed something
-            limit = given.timeout or 30.0 + 3.0 * sum(seconds[name] for name in nearest)
-            came = outcome(tree, nearest, options, limit)
+            reached = dict(list(tests_of(mutant, notes).items())[: given.most])
+            came = came_of(tree, reached, options, given.timeout)
             target.write_text(kept, encoding="utf-8")
             line = kept.splitlines()[mutant.line - 1].strip()
             words = "SURVIVED" if came == "passed" else came
-            told = f"{mutant.path}:{mutant.line}: {mutant.what}: {line}"
+            told = f"{mutant.path}:{mutant.line}: {mutant.what}: {line} ({len(reached)} tests)"
             print(f"{number:3d} {words:8s} {time.perf_counter() - began:5.1f} s  {told}", flush=True)
             if came == "passed":
                 survivors.append(told)
