@@ -49,7 +49,7 @@ def scene(backend="auto", solver="hierarchical-qp", simulator="mujoco"):
 
 def main(duration=None, out="out"):
     """Runs all five and compares."""
-    figure, axes = plt.subplots(2, 3, figsize=(14, 6), layout="constrained")
+    figure, axes = plt.subplots(len(SOLVERS), 3, figsize=(13, 9), layout="constrained", sharex=True, sharey="col")
     figures = {}
     for index, solver in enumerate(SOLVERS):
         with warnings.catch_warnings(record=True) as said:  # the projections say what they ignore, once, by name
@@ -66,23 +66,25 @@ def main(duration=None, out="out"):
         )
         for warning in said:
             print(f"{'':>19}{str(warning.message).split(':')[0]}")
-        style = {"color": f"C{index}", "label": solver, "lw": 6 - 1.3 * index, "alpha": 0.7}  # what agrees is seen too
-        axes[0, 0].plot(log.time, 1e3 * log.q[:, 1], **style)
-        axes[1, 0].plot(log.time, 1e3 * (log.q[:, 1] - wanted), **style)
-        axes[0, 1].plot(log.time, log.cone_margin, **style)
-        axes[1, 1].plot(log.time, slip, **style)
-        axes[0, 2].plot(log.time, log.cost[:, 2], **style)
-        axes[1, 2].bar(index, 1e3 * np.median(log.tick_time), color=f"C{index}")
-        if index == 0:
-            axes[0, 0].plot(log.time, 1e3 * wanted, "k:", label="wanted")
+        row, color = axes[index], f"C{index}"
+        row[0].plot(log.time, 1e3 * wanted, "0.6", lw=3, label="wanted")
+        row[0].plot(log.time, 1e3 * log.q[:, 1], color, label="base")
+        row[1].plot(log.time, log.cone_margin, color)
+        row[1].axhspan(-40, 0, color="C3", alpha=0.1, lw=0)
+        row[2].plot(log.time, slip, color)
+        row[0].set_ylabel(f"{solver}\n{figures[solver]['tick']:.2f} ms a tick")
+        for panel in row:
+            panel.grid(alpha=0.3)
+            if log.ended == "fell":
+                panel.axvline(log.time[-1], color="k", ls="--")
+        if log.ended == "fell":
+            row[0].annotate("fell", (log.time[-1], 60), xytext=(6, 0), textcoords="offset points")
     axes[0, 0].set(title="base, sideways, mm", ylim=(-100, 100))
-    axes[1, 0].set(title="base off its path, mm", xlabel="time, s", ylim=(-60, 60))
-    axes[0, 1].set(title="least cone margin of the command, N (below 0: outside)", ylim=(-40, 20))
-    axes[1, 1].set(title="feet slipped, mm", xlabel="time, s", ylim=(0, 100))
-    axes[0, 2].set(title="what is missing of the base's acceleration, m/s²")
-    axes[1, 2].set(title="tick, ms (median)", xticks=range(5))
-    axes[1, 2].set_xticklabels([solver.replace("-", "\n") for solver in SOLVERS])
-    axes[0, 0].legend(fontsize=8, ncols=2)
+    axes[0, 1].set(title="least cone margin of the command, N (red: outside)", ylim=(-40, 20))
+    axes[0, 2].set(title="feet slipped, mm", ylim=(0, 100))
+    for panel in axes[-1]:
+        panel.set_xlabel("time, s")
+    axes[0, 0].legend(fontsize=8, loc="lower left")
     Path(out).mkdir(parents=True, exist_ok=True)
     figure.savefig(Path(out) / f"{Path(__file__).stem}.png", dpi=80)
     return figures

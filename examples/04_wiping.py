@@ -91,8 +91,8 @@ def scene(backend="auto", solver="hierarchical-qp", simulator="mujoco", held=Fal
 
 def main(duration=None, out="out"):
     """Wipes tables that are not what they should be, both ways."""
-    figure, (middle, right), figures = *plt.subplots(1, 2, figsize=(13, 4)), {}
-    figure.subplots_adjust(left=0.36, right=0.98, bottom=0.13)
+    figure, (middle, right), figures = *plt.subplots(1, 2, figsize=(14, 5)), {}
+    figure.subplots_adjust(left=0.34, right=0.98, bottom=0.32, top=0.92)
     for index, (name, case) in enumerate(CASES.items()):
         wipe, color = scene(**case), f"C{index}"
         log, robot = wipe.run(duration), wipe.controller.robot
@@ -103,14 +103,16 @@ def main(duration=None, out="out"):
         print(f"{name}: force off by {rms[0]:.2f} N rms, path by {rms[1]:.2f} mm rms after the first second")
         middle.plot(log.time, force, color, label=f"{name}: {rms[0]:.1f} N, {rms[1]:.1f} mm rms")
         right.plot(log.time, off, color)
-    picture = figure.add_axes((0.0, 0.0, 0.32, 0.95), projection="3d", computed_zorder=False)
+    picture = figure.add_axes((0.0, 0.0, 0.3, 0.95), projection="3d", computed_zorder=False)
     draw(picture, robot, log.q[-1])
     picture.plot(*(CENTER[:, None] + RADIUS * np.array([np.cos(a := np.linspace(0, 7)), np.sin(a), 0 * a])), "C0")
     picture.plot([0.3, 0.7, 0.7, 0.3, 0.3], [-0.3, -0.3, 0.3, 0.3, -0.3], HEIGHT, "0.4")  # the table
     middle.axhline(FORCE, color="k", linestyle=":")
     middle.set(title="normal force", xlabel="time, s", ylabel="N", ylim=(-1, 25))
     right.set(title="tool off its path, along the table", xlabel="time, s", ylabel="mm", ylim=(0, 10))
-    middle.legend(fontsize=9)
+    figure.legend(
+        *middle.get_legend_handles_labels(), loc="lower center", bbox_to_anchor=(0.66, 0.0), ncols=2, fontsize=9
+    )
     Path(out).mkdir(parents=True, exist_ok=True)
     figure.savefig(Path(out) / f"{Path(__file__).stem}.png", dpi=80)
     return figures

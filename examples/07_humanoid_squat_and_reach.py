@@ -108,10 +108,13 @@ def main(duration: float | None = None, out: str = "out") -> None:
         axes = figure.add_subplot(2, 3, column + 1, projection="3d", title=title)
         axes.view_init(12, -50)
         draw(axes, made.controller.robot, log.q[min(round(moment / 1e-3), len(log) - 1)])
-    axes = figure.add_subplot(2, 1, 2, xlabel="s", ylabel="off by, mm")
+    axes = figure.add_subplot(2, 1, 2, xlabel="time, s", ylabel="distance from the target, mm")
+    for push in made.disturbances:
+        axes.axvspan(push.start, push.start + push.duration, color="0.85", lw=0)
     axes.semilogy(log.time, com + 1e-3, label="centre of mass")
     axes.semilogy(log.time[log.time > SQUATTED], hand[log.time > SQUATTED] + 1e-3, label="right hand")
-    axes.legend(title="two squats, a reach, four pushes")
+    axes.legend(title="two squats, a reach, four pushes (grey)", loc="upper left")
+    axes.grid(alpha=0.3)
     Path(out).mkdir(parents=True, exist_ok=True)
     figure.savefig(Path(out) / "07_humanoid_squat_and_reach.png", dpi=110)
 

@@ -65,7 +65,7 @@ def paths():
 
 
 def main(duration=None, out="out"):
-    """Prints how far each way is, and draws the ways of the hand's three axes on the sphere."""
+    """Prints how far each way is, and draws the ways of the hand's x axis on the sphere."""
     found = paths()
     figure = plt.figure(figsize=(14, 5.2))
     sphere = figure.add_axes((0.0, 0.0, 0.46, 0.95), projection="3d")
@@ -81,17 +81,15 @@ def main(duration=None, out="out"):
         lengths[name] = float(steps.sum())
         label = f"{name}: {np.degrees(lengths[name]):.0f}°"
         print(f"{name:>18}: turns by {np.degrees(lengths[name]):6.1f}° in {len(R) - 1} steps")
-        for axis in range(3):
-            sphere.plot(*R[:, :, axis].T, color=f"C{index}", linewidth=2.5, label=label if axis == 0 else None)
+        sphere.plot(*R[:, :, 0].T, color=f"C{index}", linewidth=2.5, label=label)
         right.plot(np.degrees(np.append(0.0, np.cumsum(steps))), np.degrees(left), color=f"C{index}", label=label)
     for R, color, name in ((found["relative rotation"][0], "k", "A"), (found["relative rotation"][-1], "0.45", "B")):
-        for axis in range(3):
-            sphere.plot(*np.array([np.zeros(3), R[:, axis]]).T, color=color, linewidth=2)
-            sphere.text(*1.12 * R[:, axis], f"{name}{'xyz'[axis]}", color=color)
+        sphere.plot(*np.array([np.zeros(3), R[:, 0]]).T, color=color, linewidth=2)
+        sphere.text(*1.12 * R[:, 0], name, color=color, fontsize=14)
     sphere.set_box_aspect((1, 1, 1), zoom=1.3)
     sphere.view_init(elev=24, azim=35)
     sphere.set_axis_off()
-    sphere.set_title("the ways of the hand's axes from A to B")
+    sphere.set_title("the way of the hand's x axis from A to B")
     right.set(xlabel="turned so far, degrees", ylabel="still to turn the short way, degrees")
     right.set_title("an error that is not the relative rotation leads a longer way round")
     right.legend(title="error")

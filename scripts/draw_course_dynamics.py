@@ -59,30 +59,42 @@ def joint_control() -> None:
     figure, axes = plt.subplots(1, 3, figsize=(12, 3.2), layout="constrained", sharey=True)
     for panel, (name, law) in zip(axes, laws.items(), strict=True):
         log = wbc.run(law, wbc.Simulator(robot), 1.5)
-        panel.plot(log.time, np.degrees(target - log.q))
+        panel.plot(log.time, np.degrees(target - log.q), label=[f"joint {k + 1}" for k in range(robot.nv)])
         panel.set(title=name, xlabel="time, s")
         panel.grid(alpha=0.3)
+        if name == "PD (3.73)":
+            robot.update(log.q[-1])
+            for k, sag in enumerate(np.degrees(robot.gravity_force / gains.kp)):
+                panel.plot(log.time[-1], sag, "x", color=f"C{k}", ms=9, mew=2)
+            panel.annotate("crosses: g(q) / kp, as (3.74) predicts", (0.35, 0.9), xycoords="axes fraction", fontsize=9)
     axes[0].set_ylabel("joint errors, degrees")
+    axes[2].legend(fontsize=8)
     figure.savefig(PICTURES / "course_joint_control.png", dpi=80)
 
 
 def end_effector_inertia() -> None:
     """Ellipses of the mass that is felt at the tip of a planar arm, by direction."""
     robot = wbc.load("planar_arm")
-    figure, axes = plt.subplots(figsize=(8, 4), layout="constrained")
+    figure, panels = plt.subplots(1, 3, figsize=(12, 4.4), layout="constrained")
     circle = np.array([np.cos(np.linspace(0, 2 * np.pi, 100)), np.sin(np.linspace(0, 2 * np.pi, 100))])
     links = [name for name in robot.frames if name.startswith("link")]
-    for column, angles in enumerate(([0.4, 1.2, 0.6], [0.4, 0.7, 0.4], [0.4, 0.3, 0.2])):
+    scale = 0.15  # m of the picture for a kg
+    for axes, angles in zip(panels, ([0.4, 1.2, 0.6], [0.4, 0.7, 0.4], [0.4, 0.3, 0.2]), strict=True):
         robot.update(angles)
         joints = np.array([*(robot.pose(link)[[0, 2], 3] for link in links), robot.pose("end_effector")[[0, 2], 3]])
         space = classical.TaskSpace(robot, robot.jacobian("end_effector")[[0, 2]], np.zeros(2))
-        shift = np.array([4.5 * column, 0.0])
-        axes.plot(*(joints + shift).T, "o-", color=f"C{column}", lw=3)
-        axes.plot(*(joints[-1] + shift + 0.15 * (space.inertia @ circle).T).T, color=f"C{column}")
-        masses = np.linalg.eigvalsh(space.inertia)
-        axes.annotate(f"{masses[0]:.1f} to {masses[1]:.1f} kg", (shift[0] - 0.6, 0.4), color=f"C{column}")
-    axes.set(aspect="equal", title="force for 1 m/s² in each direction, at the tip of three links of 1 kg")
-    axes.axis("off")
+        axes.plot(*joints.T, "o-", color="0.6", lw=3)
+        axes.plot(*(joints[-1] + scale * (space.inertia @ circle).T).T, color="C3", lw=1.5)
+        masses, ways = np.linalg.eigh(space.inertia)
+        for mass, way, color in zip(masses, ways.T, ("C0", "C1"), strict=True):
+            ends = joints[-1] + scale * mass * np.outer([-1, 1], way)
+            axes.plot(*ends.T, color=color, lw=2, label=f"{mass:.2g} kg along this")
+        axes.set(aspect="equal", xlabel="x, m", title=f"joints at {angles} rad")
+        axes.legend(loc="upper left", fontsize=9)
+        axes.grid(alpha=0.3)
+        axes.set(xlim=(-0.6, 3.4), ylim=(0.6, 4.6))
+    panels[0].set_ylabel("z, m; a kg is drawn as 0.15 m")
+    figure.suptitle("the mass that is felt at the tip of three links of 1 kg: force for 1 m/s², by direction")
     figure.savefig(PICTURES / "course_end_effector_inertia.png", dpi=80)
 
 

@@ -63,14 +63,26 @@ def singularity(path: Path) -> None:
             inverse = kinematics.damped_pseudo_inverse(J, damping) if damping else kinematics.pseudo_inverse(J)
             v = inverse @ out
             speed[d, k], missed[d, k] = np.linalg.norm(v), np.linalg.norm(J @ v - out)
-    figure, (left, right) = plt.subplots(1, 2, figsize=(12, 4), layout="constrained")
+    figure, (left, right, sketch) = plt.subplots(1, 3, figsize=(14, 4), layout="constrained")
     for d, damping in enumerate(dampings):
         label = f"λ = {damping:g}" if damping else "not damped"
-        left.loglog(bends, speed[d], label=label)
-        right.semilogx(bends, missed[d], label=label)
-    left.set(title="joint speed for 1 m/s outwards, rad/s", xlabel="how far from stretched out, rad")
-    right.set(title="what is missed, m/s", xlabel="how far from stretched out, rad")
+        left.loglog(bends, speed[d], color=f"C{d}", label=label)
+        if damping:
+            left.axhline(1.0 / (2.0 * damping), color=f"C{d}", ls=":", lw=1)
+        right.semilogx(bends, missed[d], color=f"C{d}", label=label)
+    left.annotate("dotted: the bound |w| / 2λ", (0.42, 0.05), xycoords="axes fraction", fontsize=9)
+    left.set(title="asked: the hand, 1 m/s outwards", ylabel="joint speed, rad/s", xlabel="joints bent by, rad")
+    right.set(title="what comes of it", ylabel="missed, m/s", xlabel="joints bent by, rad")
     left.legend()
+    for bend, color in ((1e-2, "C3"), (0.5, "C0")):
+        q = np.zeros(7)
+        q[1], q[3], q[5] = 0.3 * bend, bend, bend
+        robot.update(q)
+        names = [name for name in robot.frames if name.startswith("link")] + ["tool"]
+        places = np.array([robot.pose(name)[[0, 2], 3] for name in names])
+        sketch.plot(*places.T, "o-", color=color, label=f"bent by {bend:g} rad")
+    sketch.set(aspect="equal", xlabel="x, m", ylabel="z, m", title="the arm, nearly and not nearly stretched")
+    sketch.legend(fontsize=8)
     figure.savefig(path / "course_singularity.png", dpi=80)
 
 
@@ -98,9 +110,15 @@ def support(path: Path) -> None:
         draw(axes, robot, q)
         robot.update(q)
         axes.plot(*robot.com[:2], 0.002, "o", color="C3", zorder=10)
+        standing = [foot for foot in robot.model.feet if title != "standing on three" or foot != "LF_foot"]
+        ground = np.array([robot.pose(foot)[:2, 3] for foot in standing])
+        ring = ground[np.argsort(np.arctan2(*(ground - ground.mean(axis=0)).T))]
+        axes.plot(*np.vstack([ring, ring[:1]]).T, 0.003, color="C2", lw=2, zorder=9)
+        if len(standing) == 3:
+            axes.text(*(robot.pose("LF_foot")[:3, 3] + [0.0, -0.12, 0.05]), "in the air", color="C0", zorder=11)
         axes.view_init(elev=20, azim=55)
         figure.text((column + 0.5) / 3, 0.92, title, ha="center", fontsize=12)
-    figure.text(0.5, 0.84, "red: the ground below the centre of mass", ha="center")
+    figure.text(0.5, 0.84, "red: the ground below the centre of mass; green: the support polygon", ha="center")
     figure.savefig(path / "course_support.png", dpi=80)
 
 
