@@ -112,7 +112,7 @@ def main(duration=None, out="out", paths=FILES):
         share = np.abs(log.torque) / robot.limits.effort
         right.plot(log.time, 100 * share.max(axis=1), "k", lw=1.5)
         right.fill_between(log.time, 100 * share.min(axis=1), 100 * share.max(axis=1), alpha=0.3)
-        right.set(title="its motors, % of their limits: least and most used", xlabel="time, s")
+        right.set(title="used of the motors' limits, %", xlabel="time, s")
     Path(out).mkdir(parents=True, exist_ok=True)
     figure.savefig(Path(out) / f"{Path(__file__).stem}.png", dpi=80)
     return figures
