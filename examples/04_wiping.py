@@ -110,9 +110,7 @@ def main(duration=None, out="out"):
     middle.axhline(FORCE, color="k", linestyle=":")
     middle.set(title="normal force", xlabel="time, s", ylabel="N", ylim=(-1, 25))
     right.set(title="tool off its path, along the table", xlabel="time, s", ylabel="mm", ylim=(0, 10))
-    figure.legend(
-        *middle.get_legend_handles_labels(), loc="lower center", bbox_to_anchor=(0.66, 0.0), ncols=2, fontsize=9
-    )
+    figure.legend(*middle.get_legend_handles_labels(), loc="lower right", ncols=2, fontsize=9)
     Path(out).mkdir(parents=True, exist_ok=True)
     figure.savefig(Path(out) / f"{Path(__file__).stem}.png", dpi=80)
     return figures

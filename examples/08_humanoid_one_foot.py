@@ -4,7 +4,6 @@ from pathlib import Path
 
 import numpy as np
 from matplotlib.figure import Figure
-from scipy.spatial import ConvexHull
 
 import tasks
 import wbc
@@ -106,22 +105,13 @@ def main(duration: float | None = None, out: str = "out") -> None:
         axes = figure.add_subplot(2, 3, column + 1, projection="3d", title=title)
         axes.view_init(10, 15)
         draw(axes, robot, log.q[min(round(moment / 1e-3), len(log) - 1)])
-    left = figure.add_subplot(2, 2, 3, xlabel="time, s", ylabel="N", title="measured vertical force on the feet")
-    left.plot(log.time, force, label=log.feet)
-    left.legend()
-    right = figure.add_subplot(2, 2, 4, xlabel="x, mm", ylabel="y, mm", title="from above: soles and centre of mass")
+    left = figure.add_subplot(2, 2, 3, xlabel="time, s", ylabel="N", title="vertical force: left blue, right orange")
+    left.plot(log.time, force)
+    right = figure.add_subplot(2, 2, 4, xlabel="x, mm", ylabel="y, mm", title="soles and centre of mass from above")
     robot.update(log.q[0])
     for foot in log.feet:  # where the soles are on the ground
-        sole = robot.model.soles[foot]
-        corners = np.column_stack([sole, np.zeros(len(sole))])
-        T = robot.pose(foot)
-        outline = 1e3 * (corners @ T[:3, :3].T + T[:3, 3])[:, :2]
-        outline = outline[ConvexHull(outline).vertices]
-        right.fill(*outline.T, alpha=0.3, label=foot)
-    right.plot(*(1e3 * np.array(com)[:, :2].T), "k", lw=1, label="centre of mass")
-    right.plot(*(1e3 * com[600 if len(com) > 600 else -1][:2]), "ko", label="on one foot")
-    right.legend(fontsize=8)
-    right.set_aspect("equal")
+        right.fill(*(1e3 * (robot.pose(foot)[:2, 3] + robot.model.soles[foot][[0, 1, 3, 2]])).T, alpha=0.3)
+    right.plot(*(1e3 * np.array(com)[:, :2].T), "k", lw=1)
     Path(out).mkdir(parents=True, exist_ok=True)
     figure.savefig(Path(out) / "08_humanoid_one_foot.png", dpi=110)
 

@@ -109,9 +109,7 @@ def main(duration=None, out="out", paths=FILES):
         left.plot(log.time, off, label=["x", "y", "z"])
         left.set(title=f"{task.frame} off its circle, mm", xlabel="time, s")
         left.legend()
-        share = np.abs(log.torque) / robot.limits.effort
-        right.plot(log.time, 100 * share.max(axis=1), "k", lw=1.5)
-        right.fill_between(log.time, 100 * share.min(axis=1), 100 * share.max(axis=1), alpha=0.3)
+        right.plot(log.time, 100 * np.max(np.abs(log.torque) / robot.limits.effort, axis=1))
         right.set(title="used of the motors' limits, %", xlabel="time, s")
     Path(out).mkdir(parents=True, exist_ok=True)
     figure.savefig(Path(out) / f"{Path(__file__).stem}.png", dpi=80)
