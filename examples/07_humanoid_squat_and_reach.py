@@ -1,6 +1,4 @@
-"""A humanoid squats, reaches for a point with a hand, and is pushed while it reaches.
-
-One stack does it all: balance is above reaching, reaching above posture; targets say what is wanted when."""
+"""A humanoid squats, reaches for a point with a hand, and is pushed meanwhile: balance, then reaching, then posture."""
 
 from pathlib import Path
 
