@@ -10,7 +10,8 @@ For velocities, without forces (`wbc.kinematics.DifferentialKinematics`): `EndEf
 `JointVelocity`, `ContactVelocity`, `VelocityMinimization`, and the inequalities `VelocityLimits`.
 
 `tasks.stacks` has stacks that are ready to use, by the kind of robot: `standing(robot)`, `reaching(robot)`;
-`tasks.wheels.driving` makes one for a robot on wheels.
+`tasks.wheels.driving` makes one for a robot on wheels. `to_toml(stack)`, `from_toml(text)` and `read_stack(file)` keep
+stacks as data.
 
 `Trot` is no task but a gait: before each tick it sets the targets of tasks of its own, and opens and closes contacts.
 """
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
     from tasks.regions import FrameSpeedLimit, KeepIn, KeepOut, OverSupport, PowerLimit
     from tasks.relative import AxialMomentum, RelativePose
     from tasks.spin import WheelSpin
+    from tasks.stack_files import from_toml, read_stack, to_toml
     from tasks.yielding import Admittance, PassiveImpedance
 
 __all__ = [
@@ -99,6 +101,9 @@ __all__ = [
     "VelocityMinimization",
     "WheelSpin",
     "ZeroMomentPoint",
+    "from_toml",
+    "read_stack",
+    "to_toml",
 ]
 
 _LATER = {
@@ -133,6 +138,9 @@ _LATER = {
     "VelocityLimits": "tasks.kinematics",
     "VelocityMinimization": "tasks.kinematics",
     "WheelSpin": "tasks.spin",
+    "from_toml": "tasks.stack_files",
+    "read_stack": "tasks.stack_files",
+    "to_toml": "tasks.stack_files",
 }
 """What is imported when it is asked for, and from where: by those who walk, drive, or have no use for forces."""
 

@@ -274,7 +274,8 @@ def demo(
 @app.command("run")
 def run_scene(
     what: Annotated[
-        str, typer.Argument(metavar="EXAMPLE|FILE", help="demo, the number or name of an example, or a Python file.")
+        str,
+        typer.Argument(metavar="EXAMPLE|FILE", help="demo, the number or name of an example, a Python or a TOML file."),
     ],
     backend: Backend = "auto",
     solver: SolverName = "hierarchical-qp",
@@ -289,13 +290,14 @@ def run_scene(
         str, typer.Option(metavar="HASH", help="Of a sweep: run that case again, or one whose name begins like that.")
     ] = "",
     runs: Annotated[Path, typer.Option(help="Folder of the sweep, or of several, that has the case.")] = Path("runs"),
+    robot: Annotated[str, typer.Option(help="For a stack in a TOML file: a file or a name.")] = "",
     web: Web = False,
     host: Host = "127.0.0.1",
     port: Port = 8080,
 ) -> None:
-    """Run an example, or a Python file of yours that has a function scene().
+    """Run an example, a Python file of yours that has a function scene(), or a stack in a TOML file.
 
-    It makes a wbc.simulation.Scene: a controller, what it acts on, how long.
+    The function makes a wbc.simulation.Scene: a controller, what it acts on, how long.
     It may have the arguments backend, solver and simulator.
 
     Exit code: 0 it went on to the end, 1 it fell or the simulation became
@@ -311,6 +313,8 @@ def run_scene(
 
       wbc run demo --web
 
+      wbc run stack.toml --robot my_robot.urdf
+
       wbc run demo --case 3f2a9c --runs runs/push --view
     """
     if web and view:
@@ -325,6 +329,7 @@ def run_scene(
         out,
         case=case,
         runs=runs,
+        robot=robot,
         web=Where(host, port) if web else None,
         duration=duration,
         period=period,
@@ -641,17 +646,23 @@ def _run(
     out: Path,
     case: str = "",
     runs: Path = Path("runs"),
+    robot: str = "",
     **options: Any,  # noqa: ANN401
 ) -> None:
     """Runs a scene, and ends with the exit code that says how it went."""
     from wbc.application import load_scene, scene_file, session
+    from wbc.scenes import scene_arguments
 
     def make(name: str) -> Runnable:
-        return load_scene(what, name, solver, simulator) if asked is None else load(asked, name, solver, simulator)
+        if asked is not None:
+            return load(asked, name, solver, simulator)
+        return load_scene(what, name, solver, simulator, {"robot": robot} if robot else None)
 
     asked: Case | None = None
     try:
         name = what if what == "demo" else scene_file(what).stem
+        if robot and "robot" not in scene_arguments(what).parameters:
+            raise WbcError(f"--robot is for stacks in TOML files; {what} has a robot of its own")
         if case:
             from wbc.application.sweeping import find_case, load
 

@@ -37,7 +37,7 @@ def load_scene(
     """What `wbc run` runs: what the function `scene(backend=, solver=, simulator=)` of an example or a file makes.
 
     Args:
-        what: "demo", the name or number of an example, or the path of a Python file.
+        what: "demo", the name or number of an example, or the path of a Python file, or of a TOML file with a stack.
         backend: see `wbc.load`.
         solver: see `wbc.Controller`.
         simulator: "mujoco", "builtin", or empty for MuJoCo where it is installed.
@@ -78,6 +78,10 @@ def _scene_function(what: str) -> Callable[..., object]:
     if what == "demo":
         return demo
     path = scene_file(what)
+    if path.suffix == ".toml":
+        from wbc.scenes.written import stack_scene
+
+        return stack_scene(path)
     module = _module(path)
     make = getattr(module, "scene", None)
     if not callable(make):

@@ -1,0 +1,211 @@
+"""What tasks and contacts are made of, as plain data: numbers, words, lists and tables; and made of that again."""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from tasks.axes import AXES
+from tasks.barrier import Barrier, Kept
+from tasks.collision import CollisionAvoidance
+from tasks.contacts import ContactForce, ContactMotion
+from tasks.custom import Rows as OwnRows
+from tasks.frame import CartesianImpedance
+from tasks.limits import JointLimits
+from tasks.spin import WheelSpin
+from wbc.contacts import Contact, RollingContact, SurfaceContact
+from wbc.errors import WbcError, show, unknown_name
+from wbc.model.wheel import Wheel
+from wbc.tasking.gains import Gains
+from wbc.tasking.rows import Rows
+from wbc.tasking.task import Task
+
+HOLD = "hold"
+"""Stands for a target that is what the task finds at its first tick."""
+
+ALWAYS = ("name", "gains", "friction")
+"""What is written though it is as usual: a reader wants to know it."""
+
+WHEEL = ("radius", "axle", "crown", "rollers", "castor")
+ROWS = ("lower", "upper", "acceleration", "force", "torque", "velocity", "weights", "kind")
+GAINS = ("frequency_hz", "damping_ratio", "kp", "kd")
+"""Entries of tables."""
+
+Getter = Callable[[Any], object]
+
+_OWN: dict[tuple[type, str], Getter] = {
+    (ContactMotion, "axes"): lambda task: task._of or task._all,
+    (ContactForce, "axes"): lambda task: None if task._axes is None else [AXES[axis] for axis in task._axes],
+    (CartesianImpedance, "inertia"): lambda task: task.inertia,
+    (JointLimits, "return_hz"): lambda task: task._stopping.omega / (2.0 * math.pi),
+    (Kept, "return_hz"): lambda task: task.stopping.omega / (2.0 * math.pi),
+    (Kept, "approach"): lambda task: task.stopping.approach,
+    (Kept, "greatest"): lambda task: task.stopping.greatest,
+    (Kept, "inside"): lambda task: task.stopping.inside,
+    (Barrier, "function"): lambda task: task._function,
+    (CollisionAvoidance, "geometry"): lambda task: None,
+    (CollisionAvoidance, "rows"): lambda task: task._most,
+    (OwnRows, "make"): lambda task: task._make,
+    (WheelSpin, "wheels"): lambda task: [contact.name for contact in task.wheels],
+    (Contact, "normal"): lambda contact: contact.normal,
+    (SurfaceContact, "corners"): lambda contact: None if contact._own else contact.corners,
+    (RollingContact, "wheel"): lambda contact: None if contact._own else contact.wheel,
+}
+"""Where an argument is found that is not an attribute of its own name, nor one with an underscore."""
+
+_RATES = {"velocity": "_velocity", "acceleration": "_acceleration", "rate": "_velocity"}
+"""Feed-forward beside a target, which keeps it."""
+
+
+def parameters(kind: type) -> dict[str, inspect.Parameter]:
+    """What a task or a contact is made of, by name.
+
+    Args:
+        kind: a class.
+    """
+    found = list(inspect.signature(kind).parameters.values())
+    return {one.name: one for one in found if one.kind not in (one.VAR_KEYWORD, one.VAR_POSITIONAL)}
+
+
+def arguments(made: Task | Contact) -> dict[str, Any]:
+    """What makes the same task or contact again, as plain data; what is as usual is left out.
+
+    Args:
+        made: it is looked at as it is now: its targets, gains and weight may have been changed since it was made.
+    """
+    found = {}
+    for name, parameter in parameters(type(made)).items():
+        what = f"{type(made).__name__} {getattr(made, 'name', '')!r}: {name}"
+        value = plain(_value(made, name), what)
+        if value is None:
+            if name == "target" and parameter.default is not None:
+                found[name] = HOLD
+            continue
+        usual = parameter.default
+        if usual is inspect.Parameter.empty or callable(usual) or name in ALWAYS or value != plain(usual, what):
+            found[name] = value
+    return found
+
+
+def _value(made: Task | Contact, name: str) -> object:
+    for kind in type(made).__mro__:
+        if (kind, name) in _OWN:
+            return _OWN[kind, name](made)
+    target = getattr(made, "_target", None)
+    if name in _RATES and target is not None:
+        return getattr(target, _RATES[name])
+    for attribute in (name, f"_{name}"):
+        if hasattr(made, attribute):
+            return getattr(made, attribute)
+    raise WbcError(
+        f"{type(made).__name__} {made.name!r} can't be written: nothing tells its {name}; keep it as an attribute of "
+        "that name"
+    )
+
+
+def plain(value: object, what: str) -> Any:  # noqa: ANN401  plain data of many kinds
+    """Numbers, words, lists and tables that say the same.
+
+    Args:
+        value: an argument.
+        what: it is, for messages.
+    """
+    match value:
+        case None | bool() | str():
+            return value
+        case int() | np.integer():
+            return int(value)
+        case float() | np.floating():
+            return float(value)
+        case np.ndarray():
+            return value.tolist()
+        case Gains():
+            return _plain_gains(value)
+        case Wheel():
+            return {name: plain(getattr(value, name), what) for name in WHEEL if getattr(value, name) is not None}
+        case Rows():
+            return {name: plain(getattr(value, name), what) for name in ROWS if getattr(value, name) is not None}
+        case Mapping():
+            if value and all(part is None for part in value.values()):
+                return list(map(str, value))
+            return {str(key): plain(part, what) for key, part in value.items()}
+        case list() | tuple():
+            return [plain(part, what) for part in value]
+    if callable(value):
+        raise WbcError(f"{what} is a function, which a file can't hold; set it after the file was read")
+    raise WbcError(f"{what} = {show(value)} can't be written into a file")
+
+
+def _plain_gains(gains: Gains) -> dict[str, Any]:
+    """A frequency and a damping ratio, where they make the same gains to the last digit; else kp and kd."""
+    kp, kd = np.asarray(gains.kp), np.asarray(gains.kd)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        omega = np.sqrt(kp)
+        told = omega / (2.0 * math.pi), kd / (2.0 * omega)
+    if np.isfinite(told[0]).all() and np.isfinite(told[1]).all():
+        hz, ratio = (np.vectorize(lambda part: float(f"{part:.12g}"))(part) for part in told)
+        again = Gains(hz, ratio)
+        if np.array_equal(again.kp, gains.kp) and np.array_equal(again.kd, gains.kd):
+            shown = {"frequency_hz": hz.tolist()}
+            return shown if (ratio == 1.0).all() else {**shown, "damping_ratio": ratio.tolist()}
+    return {"kp": kp.tolist(), "kd": kd.tolist()}
+
+
+def made(name: str, value: Any, contacts: Mapping[str, Contact], whose: str) -> Any:  # noqa: ANN401
+    """An argument out of plain data: what `plain` made, or what a person wrote.
+
+    Args:
+        name: of the argument.
+        value: plain data.
+        contacts: of the stack, by name.
+        whose: the task, for messages.
+    """
+    if name == "target" and value == HOLD:
+        return None
+    if name == "gains":
+        return _made_gains(value, whose)
+    if name == "wheels":
+        return [_contact(one, contacts, whose) for one in ([value] if isinstance(value, str) else value)]
+    if name == "wheel" and isinstance(value, Mapping):
+        _check_keys(value, WHEEL, f"entry of the wheel of {whose}")
+        return Wheel(**value)
+    if name == "make":
+        if not isinstance(value, Mapping):
+            raise WbcError(f"{whose}: make = {show(value)} must be a table of rows: lower, upper, and blocks")
+        _check_keys(value, ROWS, f"entry of the rows of {whose}")
+        parts: dict[str, Any] = {key: part if isinstance(part, str) else _block(part) for key, part in value.items()}
+        return Rows(**parts)
+    return value
+
+
+def _block(value: object) -> Any:  # noqa: ANN401  an array
+    """Bounds and matrices of numbers; a list of whole numbers picks entries."""
+    found = np.array(value)
+    return found.astype(np.intp) if found.dtype.kind in "iu" and found.ndim == 1 else found.astype(float)
+
+
+def _made_gains(value: object, whose: str) -> Gains:
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return Gains(value)
+    if not isinstance(value, Mapping):
+        raise WbcError(
+            f"{whose}: gains = {show(value)} must be a frequency in Hz, or a table such as {{ frequency_hz = 2.0 }}"
+        )
+    _check_keys(value, GAINS, f"entry of the gains of {whose}")
+    return Gains(**value)
+
+
+def _contact(name: object, contacts: Mapping[str, Contact], whose: str) -> Contact:
+    if not isinstance(name, str) or name not in contacts:
+        raise WbcError(f"{whose}: {unknown_name('contact', name, contacts)}")
+    return contacts[name]
+
+
+def _check_keys(given: Mapping[str, object], known: tuple[str, ...], what: str) -> None:
+    for key in given:
+        if key not in known:
+            raise unknown_name(what, key, known)

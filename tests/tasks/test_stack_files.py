@@ -1,0 +1,404 @@
+"""Stacks as data: what is written is read back as the same, and what is wrong in a file is told."""
+
+from __future__ import annotations
+
+import inspect
+import math
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import tasks
+import wbc
+from tasks.arguments import arguments, parameters
+from tasks.stack_files import CONTACTS, from_toml, task_kinds, to_toml
+from wbc.geometry import so3
+
+pytestmark = pytest.mark.filterwarnings("ignore::wbc.WbcWarning")
+
+ROBOT = wbc.load("quadruped", "numpy")
+FEET = ROBOT.model.feet
+
+positive = st.floats(1e-3, 1e3)
+share = st.floats(-2.0, 2.0)
+weights = st.floats(0.0, 1e3)
+words = st.text(min_size=1, max_size=12)
+
+
+def vector(size: int):
+    return st.lists(share, min_size=size, max_size=size)
+
+
+def gains(size: int | None):
+    numbers = positive if size is None else st.one_of(positive, st.lists(positive, min_size=size, max_size=size))
+    return st.one_of(
+        st.builds(wbc.Gains, numbers, numbers), st.builds(lambda kp, kd: wbc.Gains(kp=kp, kd=kd), numbers, numbers)
+    )
+
+
+def rotations():
+    return vector(3).map(lambda w: so3.exp(np.array(w)))
+
+
+def poses():
+    def put(R, p):
+        T = np.eye(4)
+        T[:3, :3], T[:3, 3] = R, p
+        return T
+
+    return st.builds(put, rotations(), vector(3))
+
+
+optional = {"velocity": vector(6), "acceleration": vector(6)}
+
+
+def on_frame(kind, **more):
+    def make(axes, target, axes_in, offset, relative_to, rest, velocity):
+        rest = {name: make_of(len(axes)) if callable(make_of) else make_of for name, make_of in rest.items()}
+        return kind(
+            "base",
+            axes=axes,
+            target=target,
+            axes_in=axes_in,
+            offset=offset,
+            relative_to=relative_to,
+            velocity=velocity,
+            **rest,
+        )
+
+    axes = st.lists(st.sampled_from(["x", "y", "z", "rx", "ry", "rz"]), min_size=1, max_size=6, unique=True)
+    return st.builds(
+        make,
+        axes,
+        st.none() | poses(),
+        st.sampled_from(["world", "frame"]) | rotations(),
+        st.none() | vector(3) | poses(),
+        st.none() | st.sampled_from(FEET),
+        st.fixed_dictionaries({"weight": weights, "tolerance": st.none() | positive, **more}),
+        st.none() | vector(6),
+    )
+
+
+MADE = {
+    "EquationOfMotion": st.builds(
+        tasks.EquationOfMotion, st.dictionaries(st.sampled_from(FEET), vector(6) | vector(3))
+    ),
+    "TorqueLimits": st.builds(tasks.TorqueLimits, positive, st.none() | positive, weight=weights),
+    "FrictionCones": st.builds(
+        tasks.FrictionCones, st.integers(3, 12), st.lists(st.sampled_from(FEET), unique=True), positive
+    ),
+    "ContactMotion": st.builds(
+        tasks.ContactMotion,
+        gains(None),
+        st.none() | st.just("z") | st.dictionaries(st.sampled_from(FEET), st.just("xz")),
+        weight=weights,
+    ),
+    "EndEffectorAcceleration": on_frame(
+        tasks.EndEffectorAcceleration, acceleration=st.none() | vector(6), gains=gains(None)
+    ),
+    "CartesianImpedance": on_frame(
+        tasks.CartesianImpedance, stiffness=positive, damping=positive, inertia=st.none() | positive
+    ),
+    "CenterOfMass": st.builds(
+        tasks.CenterOfMass, st.none() | vector(3), gains(2), axes=st.just("xz"), velocity=st.none() | vector(3)
+    ),
+    "CentroidalMomentum": st.builds(
+        tasks.CentroidalMomentum,
+        st.none() | vector(6),
+        positive,
+        axes=st.sampled_from(["linear", "angular", "xz"]),
+        rate=st.none() | vector(6),
+    ),
+    "JointAcceleration": st.builds(
+        tasks.JointAcceleration, st.none() | vector(12), st.none(), gains(12), velocity=st.none() | vector(12)
+    ),
+    "JointImpedance": st.builds(
+        tasks.JointImpedance, vector(2), st.just(["LF_HAA", "LF_HFE"]), gains(2), gravity=st.booleans()
+    ),
+    "ContactForce": st.builds(
+        tasks.ContactForce, st.sampled_from(FEET), vector(3), st.none() | st.just(["x", "z"]), name=words
+    ),
+    "TorqueMinimization": st.builds(tasks.TorqueMinimization, st.none() | words, weights),
+    "ForceMinimization": st.builds(tasks.ForceMinimization, st.none() | words, weights),
+    "AccelerationMinimization": st.builds(tasks.AccelerationMinimization, positive, st.none() | words, weights),
+    "JointLimits": st.builds(
+        tasks.JointLimits, positive, st.just(2e3), weights, positive, st.floats(0.1, 100.0), weights
+    ),
+    "BaseVelocity": st.builds(
+        tasks.BaseVelocity,
+        st.just("base"),
+        st.none() | vector(3),
+        positive,
+        axes=st.just(["x", "rz"]),
+        greatest=st.just(math.inf) | positive,
+    ),
+    "CollisionAvoidance": st.builds(
+        tasks.CollisionAvoidance,
+        st.just(ROBOT),
+        st.floats(0.0, 0.1),
+        positive,
+        positive,
+        rows=st.none() | st.integers(1, 9),
+    ),
+    "Rows": st.builds(
+        lambda b, name: tasks.Rows(wbc.Rows.equal(np.array(b), torque=np.arange(3)), name), vector(3), words
+    )
+    | st.builds(
+        lambda A: tasks.Rows(wbc.Rows(np.zeros(1), np.full(1, np.inf), acceleration=np.array([A]))), vector(18)
+    ),
+}
+VELOCITY = {
+    "EndEffectorVelocity": on_frame(tasks.EndEffectorVelocity, gain=positive),
+    "CenterOfMassVelocity": st.builds(
+        tasks.CenterOfMassVelocity, st.none() | vector(3), positive, velocity=st.none() | vector(3)
+    ),
+    "JointVelocity": st.builds(
+        tasks.JointVelocity, st.none() | vector(12), gain=positive, velocity=st.none() | vector(12)
+    ),
+    "ContactVelocity": st.builds(tasks.ContactVelocity, positive),
+    "VelocityMinimization": st.builds(tasks.VelocityMinimization, st.none() | words, weights),
+    "VelocityLimits": st.builds(tasks.VelocityLimits, weights, positive, st.floats(0.1, 1.0), st.none() | positive),
+}
+ELSEWHERE = {"WheelSpin", "Barrier"}
+"""One needs wheels, the other a function: tests of their own."""
+
+
+def test_every_task_is_drawn() -> None:
+    assert set(MADE) | set(VELOCITY) | ELSEWHERE == set(task_kinds())
+
+
+@pytest.mark.parametrize("kind", sorted(MADE | VELOCITY))
+def test_every_argument_is_drawn_or_told(kind) -> None:
+    assert set(parameters(task_kinds()[kind])) >= {"name"} or kind == "EquationOfMotion"
+
+
+def close(one, other) -> bool:
+    """Whether plain data are the same, numbers to rounding."""
+    if isinstance(one, dict):
+        return isinstance(other, dict) and one.keys() == other.keys() and all(close(one[k], other[k]) for k in one)
+    if isinstance(one, list):
+        return isinstance(other, list) and len(one) == len(other) and all(map(close, one, other))
+    if isinstance(one, float | int) and not isinstance(one, bool):
+        return one == other or math.isclose(one, other, rel_tol=1e-12, abs_tol=1e-15)
+    return one == other
+
+
+def some_contacts():
+    point = st.builds(
+        lambda foot, friction, low: wbc.PointContact(foot, friction, minimum=low, maximum=low + 1e3),
+        st.sampled_from(FEET),
+        st.floats(0.0, 2.0),
+        st.floats(0.0, 10.0),
+    )
+    sole = st.builds(
+        lambda foot, forces, friction: wbc.SurfaceContact(
+            foot, friction, [[0.1, 0.1], [-0.1, 0.1], [-0.1, -0.1]], forces=forces, name="sole"
+        ),
+        st.sampled_from(FEET),
+        st.sampled_from(["wrench", "corners"]),
+        st.floats(0.0, 2.0),
+    )
+    wheel = st.builds(
+        lambda foot, radius, rollers: wbc.RollingContact(foot, 0.5, wbc.Wheel(radius, rollers=rollers), name="wheel"),
+        st.sampled_from(FEET),
+        positive,
+        st.none() | st.floats(-1.0, 1.0),
+    )
+    return st.lists(point | sole | wheel, unique_by=lambda contact: contact.name, max_size=4)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.data())
+def test_what_is_written_is_read_as_the_same(data) -> None:
+    drawn = data.draw(st.sampled_from([MADE, VELOCITY]))
+    chosen = data.draw(st.lists(st.sampled_from(sorted(set(drawn) - {"EquationOfMotion"})), min_size=1, max_size=4))
+    if drawn is MADE:
+        chosen = ["EquationOfMotion", *chosen]
+    made = [data.draw(drawn[kind], label=kind) for kind in chosen]
+    cut = data.draw(st.integers(0, len(made)))
+    stack = wbc.Stack([part for part in (made[:cut], made[cut:]) if part], contacts=data.draw(some_contacts()))
+    if data.draw(st.booleans()):
+        stack.switch_off(stack.names[-1]) if stack.names[-1] != "equation of motion" else None
+        stack.schedule.finish()
+    text = to_toml(stack)
+    again = from_toml(text, robot=ROBOT)
+    assert [len(level) for level in again.levels] == [len(level) for level in stack.levels]
+    assert again.names == stack.names
+    for one, other in zip(stack, again, strict=True):
+        assert type(one) is type(other)
+        assert close({**arguments(one), "name": ""}, {**arguments(other), "name": ""})
+        assert stack.presence(stack.name_of(one)) == again.presence(again.name_of(other))
+    for one, other in zip(stack.contacts, again.contacts, strict=True):
+        assert close(arguments(one), arguments(other))
+    third = from_toml(to_toml(again), robot=ROBOT)
+    assert [type(task) for task in third] == [type(task) for task in stack]
+
+
+def test_a_controller_of_the_file_commands_the_same() -> None:
+    robot = wbc.load("quadruped", "numpy")
+    stack = tasks.stacks.standing(robot)
+    again = from_toml(to_toml(stack), robot=robot)
+    one, other = wbc.Controller(robot, stack), wbc.Controller(robot, again)
+    q, v = np.array(robot.model.nominal), 0.1 * np.random.default_rng(1).standard_normal(robot.nv)
+    np.testing.assert_allclose(one.step(q, v, 0.0).torque, other.step(q, v, 0.0).torque, rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("name", ["humanoid", "arm", "wheeled_quadruped", "diffdrive"])
+def test_ready_made_stacks_go_through_a_file(name) -> None:
+    robot = wbc.load(name, "numpy")
+    stack = tasks.wheels.driving(robot) if robot.model.wheels else tasks.stacks.standing(robot)
+    again = from_toml(to_toml(stack), robot=robot)
+    assert str(again) == str(stack)
+    q, v = robot.model.nominal, np.zeros(robot.nv)
+    one, other = wbc.Controller(robot, stack).step(q, v, 0.0), wbc.Controller(robot, again).step(q, v, 0.0)
+    np.testing.assert_allclose(one.torque, other.torque, rtol=0, atol=1e-8)
+
+
+def test_what_was_changed_while_it_ran_is_written() -> None:
+    robot = wbc.load("quadruped", "numpy")
+    stack = tasks.stacks.standing(robot)
+    controller = wbc.Controller(robot, stack)
+    stack.fade("posture", 3.0, 0.0)
+    stack.fade_gains("base", wbc.Gains(1.25), 0.0)
+    stack.switch_off("least torque")
+    stack.open_contact("LF_foot")
+    stack["base"].target = np.eye(4)
+    controller.step(robot.model.nominal, np.zeros(robot.nv), 0.0)
+    text = to_toml(stack, robot="quadruped")
+    assert "gains = { frequency_hz = 1.25 }" in text
+    again = from_toml(text)
+    assert again["posture"].weight == 3.0
+    assert again.presence("least torque") == 0.0
+    assert again.support.activation("LF_foot") == 0.0
+    np.testing.assert_array_equal(again["base"].target, np.eye(4))
+
+
+class Wait(wbc.Task):
+    """Something of a user's."""
+
+    def __init__(self, share: float, secret: float = 1.0, name: str | None = None, weight: float = 1.0) -> None:
+        super().__init__(name, weight)
+        self.share = share
+
+    def rows(self, robot, tick):
+        return wbc.Rows.equal(np.zeros(1), acceleration=np.array([0]))
+
+
+def test_tasks_of_a_user() -> None:
+    text = """
+        [[tasks]]
+        level = 0
+        kind = "EquationOfMotion"
+        [[tasks]]
+        level = 5
+        kind = "Wait"
+        share = 0.5
+    """
+    stack = from_toml(text, kinds=[Wait])
+    assert stack["Wait"].share == 0.5
+    with pytest.raises(wbc.WbcError, match="Wait 'Wait' can't be written: nothing tells its secret"):
+        to_toml(stack)
+    stack["Wait"].secret = 2.0
+    assert from_toml(to_toml(stack), kinds=[Wait])["Wait"].share == 0.5
+
+
+PHYSICS = '[[tasks]]\nlevel = 0\nkind = "EquationOfMotion"\n'
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("levels = 3", "no entry of a stack's file 'levels'"),
+        ("task = 3", "did you mean 'tasks'"),
+        ("[[tasks]\n", "it is no TOML"),
+        ('units = "mm"', "units = 'mm'"),
+        ("robot = 3", "robot = 3 must be the name"),
+        ("", "no tasks"),
+        ("tasks = 3", r"each below a line \[\[tasks\]\]"),
+        ("[tasks]\nkind = 1", r"each below a line \[\[tasks\]\]"),
+        ('[[tasks]]\nlevel = 0\nkind = "EquationOfMotoin"', "did you mean 'EquationOfMotion'"),
+        ("[[tasks]]\nlevel = 0", r"task 1 \(\?\): no kind of task None"),
+        ('[[tasks]]\nkind = "EquationOfMotion"', "level = None must be a whole number"),
+        (PHYSICS + "on = false", "physics holds always"),
+        (PHYSICS + "gain = 1", "no key of EquationOfMotion 'gain'"),
+        (PHYSICS + '[[tasks]]\nlevel = 1\nkind = "EndEffectorAcceleration"', "it needs frame"),
+        (PHYSICS + '[[tasks]]\nlevel = 1\nkind = "CenterOfMass"\nweigth = 2.0', "did you mean 'weight'"),
+        (PHYSICS + '[[tasks]]\nlevel = 1\nkind = "CenterOfMass"\nweight = "2"', "weight = '2' must be a number"),
+        (PHYSICS + '[[tasks]]\nlevel = 1\nkind = "CenterOfMass"\non = 1', "on = 1 must be true or false"),
+        (PHYSICS + '[[tasks]]\nlevel = 1\nkind = "CenterOfMass"\ngains = { hz = 2 }', "'hz'"),
+        (PHYSICS + '[[tasks]]\nlevel = 1\nkind = "CenterOfMass"\ngains = "stiff"', "must be a frequency in Hz"),
+        (PHYSICS + '[[tasks]]\nlevel = 1\nkind = "CenterOfMass"\ntarget = "held"', "center of mass"),
+        (PHYSICS + '[[tasks]]\nlevel = 1\nkind = "CenterOfMass"\ntarget = [1.0]', "of shape"),
+        (PHYSICS + '[[tasks]]\nlevel = 1\nkind = "WheelSpin"\nwheels = ["nose"]', "no contact 'nose'"),
+        (PHYSICS + '[[tasks]]\nlevel = 1\nkind = "CollisionAvoidance"', "it needs the robot"),
+        (PHYSICS + '[[tasks]]\nlevel = 1\nkind = "Barrier"\nfunction = 3', "give a function"),
+        (PHYSICS + '[[tasks]]\nlevel = 1\nkind = "Rows"\nmake = { lower = [0.0], up = [0.0] }', "'up'"),
+        (PHYSICS + '[[tasks]]\nlevel = 1\nkind = "Rows"\nmake = 3', "must be a table of rows"),
+        ('[[contacts]]\nkind = "point"', "contact 1: it needs frame"),
+        ('[[contacts]]\nkind = "pint"\nframe = "f"', "did you mean 'point'"),
+        (
+            '[[contacts]]\nkind = "point"\nframe = "f"\nfriktion = 1.0',
+            r"contact 1 \(f\): no key of PointContact 'friktion'; did you mean 'friction'",
+        ),
+        ('[[contacts]]\nkind = "point"\nframe = "f"\nfriction = -1.0', "friction = -1.0"),
+        ('[[contacts]]\nkind = "point"\nframe = "f"\n' * 2, "there are two called 'f'"),
+        ('[[contacts]]\nkind = "rolling"\nframe = "f"\nwheel = { size = 1.0 }', "no entry of the wheel"),
+    ],
+)
+def test_what_is_wrong_in_a_file_is_told(text: str, message: str) -> None:
+    with pytest.raises(wbc.WbcError, match=message):
+        from_toml(text)
+
+
+def test_functions_cannot_be_written() -> None:
+    stack = wbc.Stack(tasks.EquationOfMotion() / tasks.CenterOfMass(lambda t: np.zeros(3)))
+    with pytest.raises(wbc.WbcError, match="CenterOfMass 'center of mass': target is a function, which a file can't"):
+        to_toml(stack)
+    barrier = wbc.Stack(tasks.EquationOfMotion() / tasks.Barrier(lambda robot, tick: None))
+    with pytest.raises(wbc.WbcError, match="function is a function"):
+        to_toml(barrier)
+    with pytest.raises(wbc.WbcError, match="to_toml writes a wbc.Stack"):
+        to_toml("standing")
+
+
+def test_files_are_named(tmp_path) -> None:
+    path = tmp_path / "stack.toml"
+    path.write_text(to_toml(tasks.stacks.standing(ROBOT)))
+    assert tasks.read_stack(path).names == tasks.stacks.standing(ROBOT).names
+    path.write_bytes(b"\xff\xfe")
+    with pytest.raises(wbc.WbcError, match="no text of UTF-8"):
+        tasks.read_stack(path)
+    with pytest.raises(wbc.WbcError, match="nowhere.toml"):
+        tasks.read_stack(tmp_path / "nowhere.toml")
+
+
+def test_every_contact_has_a_word() -> None:
+    kinds = {kind for _, kind in inspect.getmembers(wbc) if inspect.isclass(kind) and issubclass(kind, wbc.Contact)}
+    assert kinds - {wbc.Contact} == set(CONTACTS.values())
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert tasks.from_toml is from_toml
+
+
+def test_a_stack_in_a_file_is_a_scene(tmp_path) -> None:
+    from wbc.scenes import load_scene
+    from wbc.sweeps.overrides import load_case
+
+    path = tmp_path / "stack.toml"
+    text = to_toml(tasks.stacks.standing(ROBOT))
+    path.write_text(text)
+    log = load_scene(str(path), "numpy", simulator="builtin", arguments={"robot": "quadruped"}).run(0.02)
+    assert (log.ended, log.robot) == ("finished", "quadruped")
+    with pytest.raises(wbc.WbcError, match="names no robot: --robot FILE"):
+        load_scene(str(path))
+    path.write_text('robot = "quadruped"\n' + text)
+    made = load_case(str(path), {"base.gains": 1.5}, 0, simulator="builtin")
+    assert made.controller.stack["base"].gains.kp == pytest.approx(wbc.Gains(1.5).kp)
+    path.write_text('robot = "arm"\n' + text)
+    with pytest.raises(wbc.WbcError, match=r"stack.toml: .*'LF_foot'"):
+        load_scene(str(path))
+    path.write_text('robot = "arm"\n[[tasks]]\nlevel = 0\nkind = "JointVelocity"\ntarget = "hold"\n')
+    assert load_scene(str(path)).run(0.05).ended == "finished"
