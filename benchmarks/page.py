@@ -3,9 +3,9 @@
     python benchmarks/page.py [seconds] [rounds]
 
 A quadruped stands at 1 kHz, at the clock's pace, in rounds over all cases, so that what else the machine does goes to
-all of them. `controller.step` is what the log has; "loop" is the time from the end of one tick's waiting to the beginning
-of the next one's: controller, evidence, simulation, and what the page asks of the run's thread. It needs what `make web`
-needs.
+all of them. `controller.step` is what the log has; "loop" is the time from the end of one tick's waiting to the
+beginning of the next one's: controller, evidence, simulation, and what the page asks of the run's thread. It needs what
+`make web` needs.
 """
 
 from __future__ import annotations

@@ -50,7 +50,9 @@ if TYPE_CHECKING:
     from tasks.regions import FrameSpeedLimit, KeepIn, KeepOut, OverSupport, PowerLimit
     from tasks.relative import AxialMomentum, RelativePose
     from tasks.spin import WheelSpin
-    from tasks.stack_files import from_toml, read_stack, to_toml
+    from tasks.stack_files import from_toml as from_toml
+    from tasks.stack_files import read_stack as read_stack
+    from tasks.stack_files import to_toml as to_toml
     from tasks.yielding import Admittance, PassiveImpedance
 
 __all__ = [
@@ -101,9 +103,6 @@ __all__ = [
     "VelocityMinimization",
     "WheelSpin",
     "ZeroMomentPoint",
-    "from_toml",
-    "read_stack",
-    "to_toml",
 ]
 
 _LATER = {

@@ -9,13 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from tasks.axes import AXES
-from tasks.barrier import Barrier, Kept
 from tasks.collision import CollisionAvoidance
-from tasks.contacts import ContactForce, ContactMotion
 from tasks.custom import Rows as OwnRows
-from tasks.frame import CartesianImpedance
-from tasks.limits import JointLimits
 from tasks.spin import WheelSpin
 from wbc.contacts import Contact, RollingContact, SurfaceContact
 from wbc.errors import WbcError, show, unknown_name
@@ -38,27 +33,14 @@ GAINS = ("frequency_hz", "damping_ratio", "kp", "kd")
 Getter = Callable[[Any], object]
 
 _OWN: dict[tuple[type, str], Getter] = {
-    (ContactMotion, "axes"): lambda task: task._of or task._all,
-    (ContactForce, "axes"): lambda task: None if task._axes is None else [AXES[axis] for axis in task._axes],
-    (CartesianImpedance, "inertia"): lambda task: task.inertia,
-    (JointLimits, "return_hz"): lambda task: task._stopping.omega / (2.0 * math.pi),
-    (Kept, "return_hz"): lambda task: task.stopping.omega / (2.0 * math.pi),
-    (Kept, "approach"): lambda task: task.stopping.approach,
-    (Kept, "greatest"): lambda task: task.stopping.greatest,
-    (Kept, "inside"): lambda task: task.stopping.inside,
-    (Barrier, "function"): lambda task: task._function,
     (CollisionAvoidance, "geometry"): lambda task: None,
-    (CollisionAvoidance, "rows"): lambda task: task._most,
     (OwnRows, "make"): lambda task: task._make,
     (WheelSpin, "wheels"): lambda task: [contact.name for contact in task.wheels],
     (Contact, "normal"): lambda contact: contact.normal,
     (SurfaceContact, "corners"): lambda contact: None if contact._own else contact.corners,
     (RollingContact, "wheel"): lambda contact: None if contact._own else contact.wheel,
 }
-"""Where an argument is found that is not an attribute of its own name, nor one with an underscore."""
-
-_RATES = {"velocity": "_velocity", "acceleration": "_acceleration", "rate": "_velocity"}
-"""Feed-forward beside a target, which keeps it."""
+"""Where an argument is found that is no attribute of its own name; others are as they were given."""
 
 
 def parameters(kind: type) -> dict[str, inspect.Parameter]:
@@ -67,7 +49,7 @@ def parameters(kind: type) -> dict[str, inspect.Parameter]:
     Args:
         kind: a class.
     """
-    found = list(inspect.signature(kind).parameters.values())
+    found = list(inspect.signature(kind.__init__).parameters.values())[1:]  # type: ignore[misc]  # of that class
     return {one.name: one for one in found if one.kind not in (one.VAR_KEYWORD, one.VAR_POSITIONAL)}
 
 
@@ -95,16 +77,14 @@ def _value(made: Task | Contact, name: str) -> object:
     for kind in type(made).__mro__:
         if (kind, name) in _OWN:
             return _OWN[kind, name](made)
-    target = getattr(made, "_target", None)
-    if name in _RATES and target is not None:
-        return getattr(target, _RATES[name])
-    for attribute in (name, f"_{name}"):
-        if hasattr(made, attribute):
-            return getattr(made, attribute)
-    raise WbcError(
-        f"{type(made).__name__} {made.name!r} can't be written: nothing tells its {name}; keep it as an attribute of "
-        "that name"
-    )
+    if hasattr(made, name):  # it may have been changed
+        return getattr(made, name)
+    given, named = made._made_of if isinstance(made, Task) else ((), {})
+    known = parameters(type(made))
+    found = {**dict(zip(known, given, strict=False)), **named}.get(name, known[name].default)
+    if found is ... or found is inspect.Parameter.empty:
+        raise WbcError(f"{type(made).__name__} {made.name!r} can't be written: its {name} is no plain data")
+    return found
 
 
 def plain(value: object, what: str) -> Any:  # noqa: ANN401  plain data of many kinds

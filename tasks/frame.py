@@ -237,8 +237,7 @@ class CartesianImpedance(OnFrame):
             frame, target, axes, axes_in, offset, relative_to, velocity, acceleration, name, weight, tolerance
         )
         self.stiffness, self.damping = self._square(stiffness, "stiffness"), self._square(damping, "damping")
-        self.inertia = None if inertia is None else self._square(inertia, "inertia", positive=True)
-        self._mobility = None if self.inertia is None else np.linalg.inv(self.inertia)
+        self._mobility = None if inertia is None else np.linalg.inv(self._square(inertia, "inertia", positive=True))
 
     def _square(self, values: ArrayLike, what: str, positive: bool = False) -> Array:
         """A number, a diagonal or a matrix as a symmetric matrix with no negative eigenvalue."""

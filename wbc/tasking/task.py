@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from wbc.arrays import Array, ArrayLike, numbers
 from wbc.copies import Independent
 from wbc.errors import WbcError, show
+from wbc.tasking.gains import Gains
 from wbc.tasking.rows import Rows
 from wbc.tasking.tick import Tick
 
@@ -54,6 +55,15 @@ class Task(Independent, ABC):
 
     kinematic = False
     """Whether its rows are in x = v, for `wbc.kinematics`; all tasks of a stack are, or none."""
+
+    _made_of: tuple[tuple[Any, ...], dict[str, Any]] = (), {}
+    """What it was made of, where that is plain data; `...` stands for all else. Files of stacks are written from it."""
+
+    def __new__(cls, *given: Any, **named: Any) -> Self:  # noqa: ANN401  of the class's own `__init__`
+        """Notes what it is made of."""
+        made = super().__new__(cls)
+        made._made_of = tuple(map(_kept, given)), {name: _kept(value) for name, value in named.items()}
+        return made
 
     def __init__(self, name: str | None = None, weight: float = 1.0, tolerance: ArrayLike | None = None) -> None:
         self.name = type(self).__name__ if name is None else name
@@ -171,3 +181,16 @@ class Task(Independent, ABC):
         """In a few words, what the task is for."""
         doc = (type(self).__doc__ or "").strip().splitlines()
         return doc[0][:1].lower() + doc[0][1:].rstrip(".") if doc else type(self).__name__
+
+
+def _kept(value: object) -> Any:  # noqa: ANN401  plain data
+    """A copy of plain data: numbers, words, arrays, gains, lists and tables of them; `...` of all else."""
+    if value is None or isinstance(value, bool | int | float | str | np.generic | Gains):
+        return value
+    if isinstance(value, np.ndarray):
+        return value.copy()
+    if isinstance(value, list | tuple):
+        return [_kept(part) for part in value]
+    if isinstance(value, dict):
+        return {name: _kept(part) for name, part in value.items()}
+    return ...
