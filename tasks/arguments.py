@@ -77,7 +77,7 @@ def _value(made: Task | Contact, name: str) -> object:
     for kind in type(made).__mro__:
         if (kind, name) in _OWN:
             return _OWN[kind, name](made)
-    if hasattr(made, name):  # it may have been changed
+    if hasattr(made, name) and not callable(getattr(type(made), name, None)):  # it may have been changed
         return getattr(made, name)
     given, named = made._made_of if isinstance(made, Task) else ((), {})
     known = parameters(type(made))

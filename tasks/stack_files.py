@@ -3,17 +3,17 @@
     units = "SI"            # m, kg, s, N, N m, rad; frequencies in Hz
 
     [[contacts]]
-    kind = "point"          # or "surface", "rolling"
+    type = "point"          # or "surface", "rolling"
     frame = "LF_foot"
     friction = 0.6
 
     [[tasks]]
     level = 0               # 0 is the highest priority
-    kind = "EquationOfMotion"
+    type = "EquationOfMotion"
 
     [[tasks]]
     level = 1
-    kind = "EndEffectorAcceleration"
+    type = "EndEffectorAcceleration"
     frame = "base"
     gains = { frequency_hz = 3.0 }
 
@@ -46,7 +46,7 @@ UNITS = "SI"
 TOP = ("units", "robot", "contacts", "tasks")
 """What a file may have."""
 
-OF_TASK, OF_CONTACT = ("kind", "level", "on"), ("kind", "closed")
+OF_TASK, OF_CONTACT = ("type", "level", "on"), ("type", "closed")
 """Keys that are no arguments."""
 
 NOTES = {
@@ -88,13 +88,13 @@ def to_toml(stack: Stack, *, robot: str = "") -> str:
         kind = next((word for word, kind in CONTACTS.items() if type(contact) is kind), None)
         if kind is None:
             raise WbcError(f"contact {contact.name!r} is a {type(contact).__name__}, which a file has no word for")
-        entry = {"kind": kind, **arguments(contact)}
+        entry = {"type": kind, **arguments(contact)}
         if stack.support.activation(contact.name) == 0.0:
             entry["closed"] = False
         parts.append(table("contacts", entry, NOTES))
     for level, members in enumerate(stack.levels):
         for task in members:
-            entry = {"level": level, "kind": type(task).__name__, **arguments(task)}
+            entry = {"level": level, "type": type(task).__name__, **arguments(task)}
             if "name" in entry:
                 entry["name"] = stack.name_of(task)
             if stack.presence(stack.name_of(task)) == 0.0:
@@ -221,9 +221,9 @@ def _flag(entry: Mapping[str, Any], name: str, whose: str) -> bool:
 def _made_contact(entry: dict[str, Any], number: int) -> Contact:
     name = entry.get("name", entry.get("frame", ""))
     whose = f"contact {number} ({name})" if name else f"contact {number}"
-    kind = entry.get("kind")
+    kind = entry.get("type")
     if kind not in CONTACTS:
-        raise WbcError(f"{whose}: {unknown_name('kind of contact', kind, CONTACTS)}")
+        raise WbcError(f"{whose}: {unknown_name('type of contact', kind, CONTACTS)}")
     made_of = _arguments(CONTACTS[kind], entry, OF_CONTACT, {}, whose)
     contact: Contact = _call(CONTACTS[kind], made_of, whose)
     return contact
@@ -237,10 +237,10 @@ def _made_task(
     robot: Dynamics | None,
 ) -> tuple[Task, int]:
     """A task, and its priority."""
-    kind, level = entry.get("kind"), entry.get("level")
+    kind, level = entry.get("type"), entry.get("level")
     whose = f"task {number} ({entry.get('name') or kind or '?'})"
     if not isinstance(kind, str) or kind not in known:
-        raise WbcError(f"{whose}: {unknown_name('kind of task', kind, known)}")
+        raise WbcError(f"{whose}: {unknown_name('type of task', kind, known)}")
     if not isinstance(level, int) or isinstance(level, bool):
         raise WbcError(f"{whose}: level = {show(level)} must be a whole number; 0 is the highest priority")
     made_of = _arguments(known[kind], entry, OF_TASK, contacts, whose)

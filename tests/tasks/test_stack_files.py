@@ -348,10 +348,10 @@ def test_tasks_of_a_user() -> None:
     text = """
         [[tasks]]
         level = 0
-        kind = "EquationOfMotion"
+        type = "EquationOfMotion"
         [[tasks]]
         level = 5
-        kind = "Wait"
+        type = "Wait"
         share = 0.5
     """
     stack = from_toml(text, kinds=[Wait])
@@ -363,7 +363,7 @@ def test_tasks_of_a_user() -> None:
         to_toml(odd)
 
 
-PHYSICS = '[[tasks]]\nlevel = 0\nkind = "EquationOfMotion"\n'
+PHYSICS = '[[tasks]]\nlevel = 0\ntype = "EquationOfMotion"\n'
 
 
 @pytest.mark.parametrize(
@@ -376,34 +376,34 @@ PHYSICS = '[[tasks]]\nlevel = 0\nkind = "EquationOfMotion"\n'
         ("robot = 3", "robot = 3 must be the name"),
         ("", "no tasks"),
         ("tasks = 3", r"each below a line \[\[tasks\]\]"),
-        ("[tasks]\nkind = 1", r"each below a line \[\[tasks\]\]"),
-        ('[[tasks]]\nlevel = 0\nkind = "EquationOfMotoin"', "did you mean 'EquationOfMotion'"),
-        ("[[tasks]]\nlevel = 0", r"task 1 \(\?\): no kind of task None"),
-        ('[[tasks]]\nkind = "EquationOfMotion"', "level = None must be a whole number"),
+        ("[tasks]\ntype = 1", r"each below a line \[\[tasks\]\]"),
+        ('[[tasks]]\nlevel = 0\ntype = "EquationOfMotoin"', "did you mean 'EquationOfMotion'"),
+        ("[[tasks]]\nlevel = 0", r"task 1 \(\?\): no type of task None"),
+        ('[[tasks]]\ntype = "EquationOfMotion"', "level = None must be a whole number"),
         (PHYSICS + "on = false", "physics holds always"),
         (PHYSICS + "gain = 1", "no key of EquationOfMotion 'gain'"),
-        (PHYSICS + '[[tasks]]\nlevel = 1\nkind = "EndEffectorAcceleration"', "it needs frame"),
-        (PHYSICS + '[[tasks]]\nlevel = 1\nkind = "CenterOfMass"\nweigth = 2.0', "did you mean 'weight'"),
-        (PHYSICS + '[[tasks]]\nlevel = 1\nkind = "CenterOfMass"\nweight = "2"', "weight = '2' must be a number"),
-        (PHYSICS + '[[tasks]]\nlevel = 1\nkind = "CenterOfMass"\non = 1', "on = 1 must be true or false"),
-        (PHYSICS + '[[tasks]]\nlevel = 1\nkind = "CenterOfMass"\ngains = { hz = 2 }', "'hz'"),
-        (PHYSICS + '[[tasks]]\nlevel = 1\nkind = "CenterOfMass"\ngains = "stiff"', "must be a frequency in Hz"),
-        (PHYSICS + '[[tasks]]\nlevel = 1\nkind = "CenterOfMass"\ntarget = "held"', "center of mass"),
-        (PHYSICS + '[[tasks]]\nlevel = 1\nkind = "CenterOfMass"\ntarget = [1.0]', "of shape"),
-        (PHYSICS + '[[tasks]]\nlevel = 1\nkind = "WheelSpin"\nwheels = ["nose"]', "no contact 'nose'"),
-        (PHYSICS + '[[tasks]]\nlevel = 1\nkind = "CollisionAvoidance"', "it needs the robot"),
-        (PHYSICS + '[[tasks]]\nlevel = 1\nkind = "Barrier"\nfunction = 3', "give a function"),
-        (PHYSICS + '[[tasks]]\nlevel = 1\nkind = "Rows"\nmake = { lower = [0.0], up = [0.0] }', "'up'"),
-        (PHYSICS + '[[tasks]]\nlevel = 1\nkind = "Rows"\nmake = 3', "must be a table of rows"),
-        ('[[contacts]]\nkind = "point"', "contact 1: it needs frame"),
-        ('[[contacts]]\nkind = "pint"\nframe = "f"', "did you mean 'point'"),
+        (PHYSICS + '[[tasks]]\nlevel = 1\ntype = "EndEffectorAcceleration"', "it needs frame"),
+        (PHYSICS + '[[tasks]]\nlevel = 1\ntype = "CenterOfMass"\nweigth = 2.0', "did you mean 'weight'"),
+        (PHYSICS + '[[tasks]]\nlevel = 1\ntype = "CenterOfMass"\nweight = "2"', "weight = '2' must be a number"),
+        (PHYSICS + '[[tasks]]\nlevel = 1\ntype = "CenterOfMass"\non = 1', "on = 1 must be true or false"),
+        (PHYSICS + '[[tasks]]\nlevel = 1\ntype = "CenterOfMass"\ngains = { hz = 2 }', "'hz'"),
+        (PHYSICS + '[[tasks]]\nlevel = 1\ntype = "CenterOfMass"\ngains = "stiff"', "must be a frequency in Hz"),
+        (PHYSICS + '[[tasks]]\nlevel = 1\ntype = "CenterOfMass"\ntarget = "held"', "center of mass"),
+        (PHYSICS + '[[tasks]]\nlevel = 1\ntype = "CenterOfMass"\ntarget = [1.0]', "of shape"),
+        (PHYSICS + '[[tasks]]\nlevel = 1\ntype = "WheelSpin"\nwheels = ["nose"]', "no contact 'nose'"),
+        (PHYSICS + '[[tasks]]\nlevel = 1\ntype = "CollisionAvoidance"', "it needs the robot"),
+        (PHYSICS + '[[tasks]]\nlevel = 1\ntype = "Barrier"\nfunction = 3', "give a function"),
+        (PHYSICS + '[[tasks]]\nlevel = 1\ntype = "Rows"\nmake = { lower = [0.0], up = [0.0] }', "'up'"),
+        (PHYSICS + '[[tasks]]\nlevel = 1\ntype = "Rows"\nmake = 3', "must be a table of rows"),
+        ('[[contacts]]\ntype = "point"', "contact 1: it needs frame"),
+        ('[[contacts]]\ntype = "pint"\nframe = "f"', "did you mean 'point'"),
         (
-            '[[contacts]]\nkind = "point"\nframe = "f"\nfriktion = 1.0',
+            '[[contacts]]\ntype = "point"\nframe = "f"\nfriktion = 1.0',
             r"contact 1 \(f\): no key of PointContact 'friktion'; did you mean 'friction'",
         ),
-        ('[[contacts]]\nkind = "point"\nframe = "f"\nfriction = -1.0', "friction = -1.0"),
-        ('[[contacts]]\nkind = "point"\nframe = "f"\n' * 2, "there are two called 'f'"),
-        ('[[contacts]]\nkind = "rolling"\nframe = "f"\nwheel = { size = 1.0 }', "no entry of the wheel"),
+        ('[[contacts]]\ntype = "point"\nframe = "f"\nfriction = -1.0', "friction = -1.0"),
+        ('[[contacts]]\ntype = "point"\nframe = "f"\n' * 2, "there are two called 'f'"),
+        ('[[contacts]]\ntype = "rolling"\nframe = "f"\nwheel = { size = 1.0 }', "no entry of the wheel"),
     ],
 )
 def test_what_is_wrong_in_a_file_is_told(text: str, message: str) -> None:
@@ -461,5 +461,5 @@ def test_a_stack_in_a_file_is_a_scene(tmp_path) -> None:
     path.write_text('robot = "arm"\n' + text)
     with pytest.raises(wbc.WbcError, match=r"stack.toml: .*'LF_foot'"):
         load_scene(str(path))
-    path.write_text('robot = "arm"\n[[tasks]]\nlevel = 0\nkind = "JointVelocity"\ntarget = "hold"\n')
+    path.write_text('robot = "arm"\n[[tasks]]\nlevel = 0\ntype = "JointVelocity"\ntarget = "hold"\n')
     assert load_scene(str(path)).run(0.05).ended == "finished"
