@@ -86,7 +86,8 @@ def row(name: str, table: Table) -> str:
         for value, share in shares.items()
         if not low <= value <= high
     )
-    return f"| {words} | {low:g} to {high:g}{unit} | {beyond or '-'} |"
+    end = ", the greatest tried" if high == max(shares) else ""
+    return f"| {words} | {low:g} to {high:g}{unit}{end} | {beyond or '-'} |"
 
 
 def told(tables: dict[str, Table]) -> str:
