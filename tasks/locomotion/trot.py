@@ -29,8 +29,17 @@ TICK = 1e-9
 """What is due within so many seconds is due: times of ticks are sums of periods."""
 
 
-def _with_derivatives(path: Polynomial) -> tuple[Polynomial, Polynomial, Polynomial]:
-    return path, path.deriv(), path.deriv(2)
+def _at(coefficients: tuple[float, ...], s: float) -> float:
+    """A polynomial's value by Horner's rule, the highest coefficient first: numpy's own takes as long as a task."""
+    value = 0.0
+    for coefficient in coefficients:
+        value = value * s + coefficient
+    return value
+
+
+def _with_derivatives(path: Polynomial) -> tuple[tuple[float, ...], ...]:
+    """The coefficients of a polynomial and its first two derivatives, the highest ones first."""
+    return tuple(tuple(one.coef[::-1].tolist()) for one in (path, path.deriv(), path.deriv(2)))
 
 
 AWAY = _with_derivatives(Polynomial([0.0, 0.0, 0.0, 10.0, -15.0, 6.0]))
@@ -286,6 +295,7 @@ class Trot:
         down = self.touchdown * self.swing
         found, rolled = [], (along * s, along, np.zeros(3))
         for order in range(3):
-            rise = self.lift * BUMP[order](s) + down * DOWN[order](s)
-            found.append((way * AWAY[order](s) + rolled[order] + np.array([0.0, 0.0, rise])) / self.swing**order)
+            moved = way * _at(AWAY[order], s) + rolled[order]
+            moved[2] += self.lift * _at(BUMP[order], s) + down * _at(DOWN[order], s)
+            found.append(moved / self.swing**order)
         return self._from[foot] + found[0], np.append(found[1], np.zeros(3)), np.append(found[2], np.zeros(3))
