@@ -64,7 +64,7 @@ class CollisionAvoidance(Kept):
         braking: float = 5.0,
         *,
         rows: int | None = None,
-        return_hz: float = 2.0,
+        return_hz: float = 3.0,
         approach: float = 0.05,
         greatest: float | None = None,
         name: str = "collision avoidance",
@@ -136,7 +136,7 @@ class CollisionAvoidance(Kept):
     def _doubled(self, seen: Rates, corner: MaskArray) -> IntArray:
         """Pairs well within the horizon whose nearest points are at a corner, which has a row of its own."""
         pair = seen.key // self._proximity.per_pair
-        mains = np.flatnonzero(~corner & (seen.inside > FLAT + RAMP))
+        mains = np.flatnonzero(~corner & (seen.inside > FLAT + RAMP) & self._proximity.exact[pair])
         nearest = np.full(int(pair.max()) + 1, np.inf)
         np.minimum.at(nearest, pair[corner], seen.distance[corner])
         found: IntArray = mains[nearest[pair[mains]] <= seen.distance[mains] + SAME]

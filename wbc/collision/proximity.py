@@ -71,6 +71,9 @@ class Proximity(Independent):
 
     Args:
         geometry: shapes and pairs; it may change.
+
+    Attributes:
+        exact: by pair, whether corners and edges are those of the shapes: those of cylinders only lie on them now.
     """
 
     def __init__(self, geometry: CollisionGeometry) -> None:
@@ -105,6 +108,8 @@ class Proximity(Independent):
             round_[self._first] | round_[self._second]
         )
         self._cornered = self._cornered.tolist()
+        curved = np.array([solid.kind == "cylinder" for solid in solids], dtype=bool)
+        self.exact = ~(curved[self._first] | curved[self._second])
         self._version = geometry.version
 
     def look(self, robot: Dynamics, horizon: Horizon, step: float = STEP) -> Rates:
