@@ -81,9 +81,13 @@ class Judged(BaseEstimator):
         self.off.append(np.concatenate([q[:3] - true_q[:3], [heading, tilt], speed, true_q[:3]]))
         return q, v
 
-    def verdict(self) -> str:
-        """Drift, and errors of velocity and tilt, in a line."""
-        off = np.array(self.off)
+    def verdict(self, seconds: float = math.inf) -> str:
+        """Drift, and errors of velocity and tilt, in a line.
+
+        Args:
+            seconds: from the first state on, at 1 kHz.
+        """
+        off = np.array(self.off[: round(min(1e3 * seconds, len(self.off)))])
         way = float(np.linalg.norm(np.diff(off[::100, 8:10], axis=0), axis=1).sum())
         end = off[-1]
         speed = np.sqrt((off[:, 5:8] ** 2).mean(axis=0))

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import gc
+import itertools
 import os
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -167,3 +169,60 @@ def test_a_histogram_tells_shares_and_the_longest() -> None:
     assert histogram.mean == pytest.approx((98 * 100e-6 + 500e-6 + 0.3) / 100)
     places, counts = histogram.counts
     assert counts.tolist() == [98, 1, 1] and places[:2] == pytest.approx([100e-6, 500e-6])
+
+
+def test_a_tick_without_a_new_state_sends_the_last_command_again_and_targets_wait() -> None:
+    controller = reaching()
+    kept: list[realtime.State] = []
+
+    def freeze(now: float, state: realtime.State) -> realtime.State:
+        kept.append(state)
+        return state if not 0.0095 < now < 0.0135 else next(old for old in reversed(kept) if old.time < 0.0095)
+
+    io = Recorded(wbc.Simulator(controller.robot), freeze)
+    times: list[float] = []
+    report = realtime.run(
+        controller, io, 0.03, ramp=0.0, clock=SteppedClock(), targets=lambda t, _: times.append(round(1e3 * t))
+    )
+    assert report.stale == 4 and not report.faults and report.ticks == 30
+    assert times == [*range(10), *range(14, 30)]
+    same = [a is b for a, b in itertools.pairwise(io.commands[:-1])]
+    assert [tick for tick, repeated in enumerate(same, 1) if repeated] == [10, 11, 12, 13]
+
+
+def test_a_rehearsal_calls_targets_and_sends_nothing() -> None:
+    controller = reaching()
+    io = Recorded(wbc.Simulator(controller.robot))
+    times: list[float] = []
+
+    def note(t: float, _: object) -> None:
+        times.append(round(1e3 * t))
+        if len(times) <= 5:
+            assert not io.commands
+
+    realtime.run(controller, io, 0.003, clock=SteppedClock(), targets=note, rehearsal=0.005)
+    assert times == [0, 1, 2, 3, 4, 0, 1, 2]
+
+
+def test_an_estimator_sees_states_that_come_in_bunches() -> None:
+    controller = reaching()
+
+    class Bunches(Recorded):
+        earlier: tuple[realtime.State, ...] = ()
+
+        def read(self) -> realtime.State:
+            state = super().read()
+            self.earlier = (replace(state, time=state.time - 4e-4), replace(state, time=state.time - 2e-4))
+            return state
+
+    class Sees:
+        def __init__(self) -> None:
+            self.times: list[float] = []
+
+        def estimate(self, state: realtime.State) -> tuple[np.ndarray, np.ndarray]:
+            self.times.append(state.time)
+            return state.position, state.velocity
+
+    sees = Sees()
+    realtime.run(controller, Bunches(wbc.Simulator(controller.robot)), 0.01, estimator=sees, clock=SteppedClock())
+    assert len(sees.times) >= 30 and (np.diff(sees.times) > 0).all()

@@ -7,6 +7,8 @@ import socket
 import subprocess
 import sys
 import threading
+import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -215,3 +217,29 @@ def test_the_command_line_listens_and_tells(tmp_path) -> None:
         rest = process.stdout.read()
     assert report.ended == "finished" and process.returncode == 0
     assert "stood" in rest and "commands" in rest
+
+
+def test_states_that_were_not_read_are_kept_for_who_wants_them() -> None:
+    rng = np.random.default_rng(4)
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as robot:
+        robot.bind(("127.0.0.1", 0))
+        robot.settimeout(5.0)
+        io = UdpIO(12, ("a",), port=robot.getsockname()[1])
+        assert io.read() is None
+        packet, client = robot.recvfrom(9000)  # it asks
+        assert unpack_command(packet, 12)[0].number == 0
+        asked = 1  # again, as none has come
+        states = [some_state(rng, feet=1) for _ in range(5)]
+        for number in (1, 2, 4, 3, 5):
+            robot.sendto(pack_state(replace(states[number - 1], contacts={"a": 0.0}), number, 0), client)
+        robot.sendto(b"noise", client)
+        time.sleep(0.05)
+        newest = io.read()
+        assert newest.time == states[4].time
+        assert [state.time for state in io.earlier] == [states[n].time for n in (0, 1, 3)]
+        assert (io.received, io.lost, io.overtaken, io.refused) == (5, 0, 1, 1)
+        assert io.read() is newest and not io.earlier
+        io.close()
+        told = [unpack_command(robot.recv(9000), 12)[0].number for _ in range(1 + asked)]
+        assert told[-1] == 2**64 - 1
+        io.close()

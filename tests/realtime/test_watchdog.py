@@ -177,3 +177,36 @@ def test_rules_that_can_not_be_are_named() -> None:
     everything_off = Watchdog(*[None] * 8)
     io, controller = arm(from_then_on(FAULT, velocity=lambda state: state.velocity + 100.0))
     assert not ran(io, controller, everything_off).faults
+
+
+def test_a_tick_that_was_cut_short_and_would_jump_is_not_commanded() -> None:
+    io, controller = arm()
+    step = controller.step
+
+    class Cut:
+        robot, stack, period, errors, reset = (
+            controller.robot,
+            controller.stack,
+            controller.period,
+            controller.errors,
+            controller.reset,
+        )
+
+        def step(self, q, v, t=None, *, measured=None) -> wbc.Solution:
+            solution = step(q, v, t, measured=measured)
+            if FAULT <= t < FAULT + 0.0025:
+                solution._x = solution._x + 1e3
+                solution.interrupted = True
+            return solution
+
+    report = ran(io, Cut())
+    assert report.cut == 3 and not report.faults and report.ended == "finished"
+    first = round(FAULT / 1e-3)
+    assert all(command is io.commands[first - 1] for command in io.commands[first : first + 3])
+    torques = np.array([command.torque for command in io.commands[:-1]])
+    most = controller.robot.limits.effort
+    assert (np.abs(np.diff(torques, axis=0)) < 0.501 * most).all() and (np.abs(torques) < 1.01 * most).all()
+    io, controller = arm()
+    step = controller.step
+    report = ran(io, Cut(), Watchdog(failed=(2, "hold")))
+    assert [fault.kind for fault in report.faults] == ["failed"] and "its deadline" in report.faults[0].text

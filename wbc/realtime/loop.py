@@ -248,6 +248,7 @@ class _Loop:
         """The log of this run, with its header."""
         robot, stack = self.robot, self.controller.stack
         contacts, feet = tuple(contact.name for contact in stack.contacts), tuple(self._known.state.contacts)
+        self._felt = feet
         sizes = robot.nq, robot.nv, robot.na, len(stack)
         self._unknown = np.full(len(stack) + 2, np.nan)  # costs and margins take longer than a loop has
         names = tuple(actuator_names(robot.model))
@@ -266,7 +267,7 @@ class _Loop:
         """All ticks; how they ended."""
         report, clock, io, watch, period = self.report, self.clock, self.io, self._watch, self.period
         self._ready()
-        deadlines, solution, new, usable = Deadlines(clock, period), None, True, True
+        deadlines, solution, new, share = Deadlines(clock, period), None, True, 1.0
         began, first, read = deadlines.due, self._known.state.time, clock.now()
         while True:
             t = self._known.state.time - first  # the robot's time: where it stands still, targets wait
@@ -285,11 +286,11 @@ class _Loop:
                 solution = self.controller.step(self._known.q, self._known.v, t)
                 taken = clock.now() - started
                 report.tick.add(taken)
-                usable = watch.look_at_solution(now, solution)
-                report.cut += not usable
+                share = watch.look_at_solution(now, solution)
+                report.cut += share == 0.0
             if watch.reaction is not None:
                 solution = None
-            command = self._choose(solution if new and usable else None, now)
+            command = self._choose(solution if new and share else None, now, share)
             io.write(command)
             written = clock.now()
             report.ticks += 1
@@ -347,14 +348,14 @@ class _Loop:
             )
         return np.concatenate([state.base[0], state.position]), np.concatenate([state.base[1], state.velocity])
 
-    def _choose(self, solution: Solution | None, now: float) -> Command:
+    def _choose(self, solution: Solution | None, now: float, share: float) -> Command:
         """What is commanded: the controller's, on the ramp a share of it, or the watchdog's."""
         reaction = self._watch.reaction
         if reaction is None and solution is not None:
             command = solution.command(self._kp, self._kd)
             if now < self._ramp:
                 command = self._start.blended(command, now / self._ramp)
-            self._command = command
+            self._command = command if share == 1.0 else self._command.blended(command, share)
         elif reaction is not None and reaction != self._reaction:
             self._command = self._react(reaction)
             self._reaction = reaction
@@ -385,8 +386,8 @@ class _Loop:
         """One record, as `wbc.simulation.log` has them."""
         known, contacts = self._known, self.controller.stack.contacts
         forces = [np.zeros(3) if solution is None else solution.forces[contact.name][:3] for contact in contacts]
-        felt = np.zeros((len(known.state.contacts), 3))
-        felt[:, 2] = list(known.state.contacts.values())
+        felt = np.zeros((len(self._felt), 3))
+        felt[:, 2] = [known.state.contacts.get(foot, np.nan) for foot in self._felt]
         status = STATUSES.index("failed" if solution is None else solution.status)
         torque = command.effort(known.q[self._places], known.v[self._motors])
         rest = [self._unknown, [status, taken]]

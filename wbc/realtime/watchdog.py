@@ -113,6 +113,7 @@ class Watch:
         self._lower, self._upper = limits.lower[self._limited], limits.upper[self._limited]
         self._torque: Array | None = None
         self._late = self._failed = 0
+        self._returning = False
 
     def _find(self, time: float, kind: str, rule: Rule, value: float, text: str) -> None:
         """Notes a value that is beyond its limit, once for each kind."""
@@ -171,21 +172,24 @@ class Watch:
                 text = f"{self._actuators[worst]} gives {torque[worst]:.3g}, it has {self._most[worst]:.3g}"
                 self._find(time, "torque", rules.torque, float(share[worst]), text)
 
-    def look_at_solution(self, time: float, solution: Solution) -> bool:
+    def look_at_solution(self, time: float, solution: Solution) -> float:
         """What a tick came to.
+
+        A tick that was cut short at its deadline, and whose torques would jump, is not commanded, and counts as one
+        that failed: the last command is better for a tick. The controller goes on from the torques that it found, so
+        that the way back to them takes as many ticks as the limit of `torque_rate` asks for.
 
         Args:
             time: s.
             solution: of the tick.
 
         Returns:
-            Whether it may be commanded. A tick that was cut short at its deadline, and whose torques would jump, may
-            not: the last command is better for a tick. It counts as one that failed.
+            The share of it that may be commanded; the rest is the last command.
         """
-        rules, torque = self._rules, solution.torque
-        jumps = False
-        if rules.torque_rate is not None and self._torque is not None and len(torque):
-            jumps = bool((np.abs(torque - self._torque) > rules.torque_rate[0] * self._most).any())
+        rules, torque, share = self._rules, solution.torque, 1.0
+        change = np.zeros(1) if self._torque is None else np.abs(torque - self._torque) / self._most
+        worst = int(change.argmax())
+        jumps = rules.torque_rate is not None and change[worst] > rules.torque_rate[0]
         cut = solution.interrupted and jumps
         self._failed = self._failed + 1 if solution.status == "failed" or cut else 0
         if rules.failed is not None and self._failed > rules.failed[0]:
@@ -193,16 +197,19 @@ class Watch:
             text = f"{self._failed} ticks in a row failed, the last one with {why}"
             self._find(time, "failed", rules.failed, self._failed, text)
         if cut:
-            return False
-        if jumps and rules.torque_rate is not None and self._torque is not None:
-            change = np.abs(torque - self._torque) / self._most
-            worst = int(change.argmax())
-            if change[worst] > rules.torque_rate[0]:
+            self._returning = True
+            return 0.0
+        if not jumps:
+            self._returning = False
+        elif rules.torque_rate is not None and self._torque is not None:
+            if self._returning:
+                share = rules.torque_rate[0] / float(change[worst])
+            else:
                 step = f"{self._torque[worst]:.3g} to {torque[worst]:.3g}"
                 text = f"{self._actuators[worst]} goes from {step} in a tick, it has {self._most[worst]:.3g}"
                 self._find(time, "torque rate", rules.torque_rate, float(change[worst]), text)
-        self._torque = torque
-        return True
+        self._torque = torque if self._torque is None else self._torque + share * (torque - self._torque)
+        return share
 
     def look_at_clock(self, time: float, late: bool) -> None:
         """Whether a tick was over in time.
