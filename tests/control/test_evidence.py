@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 
@@ -70,3 +72,29 @@ def test_costs_are_roots_of_weighted_squares() -> None:
     solution = controller(robot, stack, "hierarchical-qp").step(np.zeros(7), np.zeros(7))
     assert np.allclose(solution.levels[1].residual["torn"], [1.5, -0.5])  # at 2.5, the weighted mean
     assert solution.levels[1].cost == pytest.approx((2.0 * (1.0 * 2.25 + 3.0 * 0.25)) ** 0.5)
+
+
+def test_a_solution_is_not_written_to() -> None:
+    solution = bounded(-1.0, 1.0, 0.5)
+    for array in (solution.torque, solution.acceleration, solution.q, solution.v):
+        with pytest.raises(ValueError, match="read-only"):
+            array[:] = 0.0
+
+
+def test_the_controllers_own_robot_tells_of_the_last_tick_and_a_copy_of_the_ticks_before(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    robot = wbc.load("arm", "numpy")
+    stack = wbc.Stack(tasks.EquationOfMotion() / tasks.EndEffectorAcceleration("tool") / tasks.JointAcceleration())
+    ours, q, copies = wbc.Controller(robot, stack), np.array(robot.model.nominal), []
+    first = ours.step(q, np.zeros(7))
+    copy = type(robot).copy
+    monkeypatch.setattr(type(robot), "copy", lambda self: copies.append(self) or copy(self))
+    told = first.explain()
+    assert not copies
+    second = ours.step(q + 0.3, np.zeros(7))
+    again = first._state()
+    assert len(copies) == 1 and again is not ours.robot and np.array_equal(again.q, first.q)
+    assert second._state() is ours.robot and first.explain() == told
+    with ThreadPoolExecutor(1) as pool:  # the thread that steps may move on at any moment
+        assert pool.submit(second._state).result() is not ours.robot

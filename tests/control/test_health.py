@@ -347,3 +347,16 @@ def test_a_run_hands_over_what_its_plant_measures() -> None:
     log = wbc.run(wbc.Controller(robot, stack), plant, 0.3)
     (worry,) = [worry for worry in log.worries if worry.kind == "empty contact"]
     assert worry.name == "base" and 0.1 <= worry.first <= 0.11 and "carries 0 N of" in worry.text
+
+
+def test_physics_that_is_off_is_told_of() -> None:
+    """Torques that were changed behind the solution's back."""
+    solution = arm().step(wbc.load("arm", "numpy").model.nominal, np.zeros(7))
+    assert not solution.health.of("physics")
+    other = copy.copy(solution)
+    other.__dict__.pop("certificate", None), other.__dict__.pop("health", None)
+    other._x = solution._x + np.r_[np.zeros(7), np.full(7, 5.0)]
+    (finding,) = other.health.of("physics")
+    assert finding.name == "equation of motion" and finding.unit == ""
+    assert finding.value == other.certificate.equation_of_motion > 1e-3
+    assert finding.text.startswith("the equation of motion is off by ")

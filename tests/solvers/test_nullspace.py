@@ -85,3 +85,11 @@ def test_equations_are_found_among_inequalities_on_any_level():
     answer = NullSpace().solve(levels)
     np.testing.assert_allclose(answer.x, [5.0, 0.0, 2.0], atol=1e-12)
     assert [level.rank for level in answer.levels] == [1, 1] and answer.status == "optimal"
+
+
+def test_levels_for_which_there_is_no_time_are_said_to_be_left_out():
+    levels = [(np.eye(1, 3, k), np.ones(1), np.ones(1)) for k in range(3)]
+    hurried, whole = NullSpace().solve(levels, seconds=-1.0), NullSpace().solve(levels)
+    assert hurried.status == "iteration-limit" and whole.status == "optimal"
+    np.testing.assert_allclose(hurried.x, [1.0, 0.0, 0.0], atol=1e-12)
+    np.testing.assert_allclose(whole.x, np.ones(3), atol=1e-12)
