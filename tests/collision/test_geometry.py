@@ -69,6 +69,7 @@ def test_a_package_is_found_near_and_nowhere_else(tmp_path: Path) -> None:
     (tmp_path / "bot_description" / "cube.obj").write_text(CUBE)
     robot = robot_with(home, "package://bot_description/cube.obj")
     assert "c" in CollisionGeometry(robot).solids
+    assert "c" in CollisionGeometry(robot_with(home, "package:///bot_description/cube.obj")).solids
     for name in ("package://etc/passwd", "package://../cube.obj", "package://bot_description/../../etc/passwd"):
         lost = CollisionGeometry(robot_with(home, name))
         assert "c" not in lost.solids and len(lost.notes) == 1

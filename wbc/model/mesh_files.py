@@ -83,7 +83,7 @@ def locate(name: str, urdf: Path, folders: Iterable[Path] = ()) -> Path:
     home, told = urdf.resolve().parent, [Path(folder).resolve() for folder in folders]
     packages = [Path(entry).resolve() for entry in filter(None, os.environ.get("ROS_PACKAGE_PATH", "").split(":"))]
     if name.startswith("package://"):
-        package, _, rest = name.removeprefix("package://").partition("/")
+        package, _, rest = name.removeprefix("package://").lstrip("/").partition("/")  # some have three
         bases = [] if package in ("", ".", "..") else _packages(package, home, [*told, *packages])
         if not bases:
             raise WbcError(f"no package {package!r} near {urdf}; say where it is: meshes=[folder]")
