@@ -414,6 +414,9 @@ def show(
     out: Annotated[
         Path | None, typer.Option(help="File for the plots, .png, .svg or .pdf. Default: LOG_plots.png, beside it.")
     ] = None,
+    export: Annotated[
+        Path | None, typer.Option(help="Write it for other programs instead: a file .npz, .mcap or .csv.")
+    ] = None,
     web: Web = False,
     robot: Annotated[str, typer.Option(help="Of the page: the file of the robot. Default: the packaged one.")] = "",
     floating: Annotated[
@@ -436,6 +439,8 @@ def show(
       wbc show out/demo.log --out demo.pdf
 
       wbc show out/demo.log --web
+
+      wbc show out/demo.log --export demo.mcap
     """
     from wbc.application import reports
     from wbc.application.session import draw
@@ -443,6 +448,12 @@ def show(
 
     try:
         found = read_log(log)
+        if export is not None:
+            from wbc.simulation import save
+
+            save(found, export)
+            tell(f"wrote {export}")
+            return
         if web:
             from wbc.application.live import Where, replay
 

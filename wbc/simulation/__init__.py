@@ -17,6 +17,7 @@ from wbc.simulation.sliding import sliding_speed_limit
 from wbc.simulation.terrain import Patch, Terrain, bumps, slope, stairs
 
 if TYPE_CHECKING:
+    from wbc.simulation.exports import save, save_mcap, save_npz, to_pandas
     from wbc.simulation.mujoco import MujocoSimulator
 
 __all__ = [
@@ -38,10 +39,23 @@ __all__ = [
     "make_plant",
     "read_log",
     "run",
+    "save",
+    "save_mcap",
+    "save_npz",
     "sliding_speed_limit",
     "slope",
     "stairs",
+    "to_pandas",
     "with_mass_error",
 ]
 
-__getattr__ = lazy(__name__, {"MujocoSimulator": "wbc.simulation.mujoco"})  # it needs MuJoCo
+_LATER = {
+    "MujocoSimulator": "wbc.simulation.mujoco",  # it needs MuJoCo
+    "save": "wbc.simulation.exports",
+    "save_mcap": "wbc.simulation.exports",
+    "save_npz": "wbc.simulation.exports",
+    "to_pandas": "wbc.simulation.exports",
+}
+"""What is imported when it is asked for, and from where."""
+
+__getattr__ = lazy(__name__, _LATER)

@@ -14,6 +14,7 @@ import subprocess
 import sys
 import threading
 from multiprocessing.connection import Connection, Listener
+from time import perf_counter, sleep
 from typing import Any
 
 from wbc.errors import WbcError
@@ -25,6 +26,9 @@ EVERY = 1.0 / 30
 
 IDLE = 0.2
 """How often it is looked whether a browser has come, s."""
+
+PATIENCE, POLLED = 0.02, 2e-4
+"""How long a picture waits for a run that has no time, and how often it is looked whether it has, s."""
 
 START = 60.0
 """That a page may take to be there, s."""
@@ -128,6 +132,7 @@ class Link:
         while not self._closed.wait(EVERY if self.watchers else IDLE):
             if not self.watchers:
                 continue
+            self._wait_for_rest()
             try:
                 picture = self._taker.take(anyway=self.watchers != seen)
             except Exception as error:  # of a user's task, say: that picture is left out, and the run goes on
@@ -141,6 +146,12 @@ class Link:
                 self.sent += 1
             except (OSError, ValueError):  # the page is gone, and the run goes on
                 self._closed.set()
+
+    def _wait_for_rest(self) -> None:
+        """Waits until the run waits for the clock: Python lets one thread at a time do something. Not for ever."""
+        end = perf_counter() + PATIENCE
+        while not self._live.slot.resting and perf_counter() < end:
+            sleep(POLLED)
 
     def _receive(self) -> None:
         """Receives commands, and how many look on."""

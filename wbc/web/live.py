@@ -136,8 +136,10 @@ class Live:
         Args:
             seconds: of the clock.
         """
+        self.slot.resting = True
         with contextlib.suppress(Empty):
             self._do(self._asked.get(timeout=seconds))
+        self.slot.resting = False
         return not self._over
 
     # --- on the thread of the run ----------------------------------------------------------------------------------
@@ -176,7 +178,9 @@ class Live:
         if math.isnan(self._clock) or clock - due > BEHIND:
             self._clock, self._began = clock, now
         elif due > clock:
+            self.slot.resting = True
             sleep(due - clock)
+            self.slot.resting = False
 
     def _do_all(self) -> None:
         while True:

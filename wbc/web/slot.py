@@ -27,12 +27,14 @@ class Slot:
 
     Attributes:
         put_so_far: how often something was put.
+        resting: whether the one who puts waits for the clock, or is paused: the time to look at what is there.
     """
 
     def __init__(self) -> None:
         self._latest: Look | None = None
         self._slowest = 0.0
         self.put_so_far = 0
+        self.resting = False
 
     def put(self, look: Look) -> None:
         """Leaves a tick, for one thread.
