@@ -42,7 +42,7 @@ def test_pages_that_cannot_be_are_told(tmp_path: Path, monkeypatch: pytest.Monke
     robot = wbc.load("quadruped", "numpy")
     made = wbc.Controller(robot, tasks.stacks.standing(robot))
     wbc.run(made, wbc.Simulator(robot), 0.01, record=log)
-    out, _, code = run("show", str(log), "--export", str(tmp_path / "x.npz"))
+    _, _, code = run("show", str(log), "--export", str(tmp_path / "x.npz"))
     assert (code, (tmp_path / "x.npz").is_file()) == (0, True)
     _, err, code = run("show", str(log), "--export", str(tmp_path / "x.bag"))
     assert code == 1
