@@ -1,7 +1,7 @@
 """A quadruped trots to a velocity command: forward, sideways, turning, all at once.
 
-The gait (`tasks.gait.Trot`) decides which feet are in the air and where they land; the controller finds torques that
-do it with the feet that are on the ground, within their friction and the motors' limits.
+The gait (`tasks.locomotion.Trot`) decides which feet are in the air and where they land; the controller finds torques
+that do it with the feet that are on the ground, within their friction and the motors' limits.
 """
 
 from collections.abc import Sequence

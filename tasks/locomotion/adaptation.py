@@ -50,7 +50,8 @@ class StepAdaptation:
         off: w_b, of being off the plan at landing.
         place: w_u, of the shift.
         time: w_t, of another time, m²/s².
-        heedless: error at landing that steps are not changed for, m.
+        heedless: error at landing, forward and to the side, that steps are not changed for, m: that of a leg that
+            swings comes and goes in every step.
         fastest: least time of a swing, s.
         slowest: greatest time of a swing, as a share of what the schedule has.
         swiftest: greatest acceleration of a foot, m/s².
@@ -62,14 +63,14 @@ class StepAdaptation:
         place: float = 1.0,
         time: float = 2.0,
         *,
-        heedless: float = 0.03,
+        heedless: tuple[float, float] = (0.03, 0.03),
         fastest: float = 0.25,
         slowest: float = 1.2,
         swiftest: float = 30.0,
     ) -> None:
         self.off, self.place = number(off, "off", above=True), number(place, "place", above=True)
         self.time = number(time, "time, m²/s²,", above=True)
-        self.heedless = number(heedless, "heedless, m,")
+        self.heedless = np.array([number(way, "heedless, m,") for way in heedless])
         self.fastest, self.slowest = number(fastest, "fastest, s,", above=True), number(slowest, "slowest", low=1.0)
         self.swiftest = number(swiftest, "swiftest, m/s²,", above=True)
         self._solver = HierarchicalQP()

@@ -131,7 +131,9 @@ class Gait(Stepping):
             center=center,
             tracker=tracker,
             adaptation=adaptation
-            or StepAdaptation(off=30.0, time=30.0, heedless=0.01, fastest=0.6 * swing, slowest=1.1, swiftest=80.0),
+            or StepAdaptation(
+                off=30.0, time=30.0, heedless=(0.01, 0.01), fastest=0.6 * swing, slowest=1.1, swiftest=80.0
+            ),
             height=float(posed.com[2] - middle[2]),
             lift=lift,
             friction=friction,

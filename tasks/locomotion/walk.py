@@ -34,9 +34,6 @@ BRAKING = 200.0
 APPROACH = 0.015
 """Time constant with which joints come up to their greatest speeds, s: a swing accelerates for a tenth of a second."""
 
-HOMING = (0.1, 0.01)
-"""See `CommandedSteps`: on one foot a step that is shorter makes a robot faster at first, so it makes up for little."""
-
 BESIDE = 0.03
 """Room between two soles side by side, m."""
 
@@ -126,7 +123,7 @@ class Walk(Stepping):
         height = float(posed.com[2] - middle[2]) - number(lower, "lower, m,", -1.0)
         reach = min(horizontal_reach(posed, foot, soles.nominal[foot], lower) for foot in feet)
         apart = max(float(size[1]) for size in sizes.values()) + BESIDE
-        usual = CommandedSteps(schedule, places, apart, (1.3 * reach, 1.3 * reach), terrain, sizes, homing=HOMING)
+        usual = CommandedSteps(schedule, places, apart, (reach, 0.75 * reach), terrain, sizes)
         if limits is None:
             step = schedule.period / 2
             limits = reach / step, max(2 * abs(places[left][1]) + 0.5 * reach - apart, 0.1) / (2 * step), 0.5 / step
