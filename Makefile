@@ -16,6 +16,7 @@ OLD_TESTS = tests/test_import.py tests/test_gym.py tests/sweeps tests/applicatio
   tests/simulation/test_log.py tests/control/test_batch.py
 test-oldest:
 	$(OLDEST) -m venv --clear out/oldest
+	out/oldest/bin/python -m pip install --quiet --disable-pip-version-check --upgrade "pip>=25.1"
 	$(OLDEST) scripts/oldest.py mujoco plot cluster tune gym > out/oldest.txt
 	out/oldest/bin/python -m pip install --quiet --disable-pip-version-check --constraint out/oldest.txt \
 	  --editable ".[mujoco,plot,cluster,tune,gym]" pytest hypothesis example-robot-data clarabel

@@ -280,7 +280,7 @@ def test_rows_that_are_not_aligned_are_solved_alike() -> None:
 
 def test_none_is_not_used_up() -> None:
     """A kernel that a later Python has built runs in 3.11, where None is counted: see kernel/interpreter.h."""
-    stepped, q = standing("quadruped")
+    stepped, q = standing("quadruped", "numpy")
     v = np.zeros(stepped.robot.nv)
     stepped.step(q, v)
     before = sys.getrefcount(None)
