@@ -102,7 +102,7 @@ def told(tables: dict[str, Table]) -> str:
     return "\n".join(
         [
             f"The quadruped of `wbc demo` stands, moves its base, and is pushed with 30 % of its weight from any side: "
-            f"{runs} runs for each line (`make robust`). Where all {counts[0]} runs with a value stood, it "
+            f"{runs} runs of 1.8 s for each line (`make robust`). Where all {counts[0]} runs with a value stood, it "
             f"stands in {100 * all_of.low:.0f} to 100 % of them; all intervals are 95 % ones.",
             "",
             "| what is wrong, alone | stands in all runs | share that stands beyond, % |",
