@@ -161,6 +161,11 @@ def test_what_a_controller_says_holds_in_any_state() -> None:
     assert not told, "\n".join(told)
 
 
+def test_a_search_that_did_not_end_keeps_cones() -> None:
+    """By sequential QPs, with accelerations of 1e8 m/s²: what had been reached was taken for kept."""
+    assert not soak(1_002_520)[0]
+
+
 @pytest.mark.soak
 def test_what_a_controller_says_holds_over_very_many_states(capsys: pytest.CaptureFixture[str]) -> None:
     statuses, ticks = Counter[tuple[str, str]](), int(os.environ.get("SOAK_TICKS", "1000000"))

@@ -61,5 +61,7 @@ class SequentialQP(Solver):
                 break
             descent.level(level)
         descent.press()
-        descent.stopped = not descent.is_solved()
+        if not descent.stopped and not descent.is_solved():
+            descent.stopped = True
+            descent.press()  # what is given then is no optimum, but keeps the first level
         return descent.answer(hierarchy, began)
