@@ -249,6 +249,20 @@ def test_a_copy_goes_on_as_the_original_does(copied, solver: str) -> None:  # ty
         assert np.array_equal(one.torque, two.torque)
 
 
+def test_a_bound_that_is_met_for_long_is_loosened() -> None:
+    ours = posture()
+    q, v, torques = np.array(ours.robot.model.nominal), np.zeros(7), []
+    for k in range(500):
+        if k < 400:  # more than can be had in the time
+            ours.stack["posture"].target = AWAY if (k // 40) % 2 else 2.0 * q - AWAY  # type: ignore[attr-defined]
+        torques.append(ours.step(q, v, 1e-3 * k).torque)
+        if k % 50 == 0:
+            assert np.allclose(ours.step(q, v, 1e-3 * k).torque, torques[-1], rtol=1e-9, atol=1e-9), "a tick once more"
+    shares = np.abs(np.diff(torques, axis=0)) / ours.robot.limits.effort * RISE / ours.period
+    assert shares[:150].max() == pytest.approx(1.0, abs=1e-6)
+    assert shares[200:400].max() > 2.0
+
+
 @pytest.mark.parametrize("rise", [0.0, -1.0, np.nan, np.inf, "fast", [0.1]])
 def test_a_rise_that_is_none_is_an_error(rise: object) -> None:
     with pytest.raises(wbc.WbcError, match="the rise of torques, s,"):

@@ -70,7 +70,8 @@ class Controller(Independent, Periodic):
         rise: s in which a torque may go from nothing to all that its actuator gives: a tick in which one changes faster
             is solved again with that bound, below the limits and contacts that the stack begins with. It holds where a
             state goes on from the one before, and not for solvers that look at no inequality. A torque that works
-            against the motion may change twelve times faster: brakes that come late make a swing last. None: any.
+            against the motion may change twelve times faster: brakes that come late make a swing last. Where torques
+            are at the bound for longer than 0.15 s it is loosened. None: any.
         springs: whether springs of joints without motors count as rigid where contacts load them and they swing faster
             than 8 Hz (see `wbc.control.series`): accelerations are then those of the robot without them. False: forces
             follow from how far they yield, and motors are asked to change that at once.

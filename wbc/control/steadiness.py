@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -25,6 +26,10 @@ that the robot was put into: what its torques were says nothing."""
 BRAKES = 12.0
 """A torque may change so many times faster against the motion of what it drives: if it could stop no sooner than it has
 begun, a swing would gain by each delay, and a joint that can't reach its target would spin."""
+
+PATIENCE, LOOSENS = 0.15, 0.05
+"""After so many seconds at the bound it is loosened, by a factor e in so many: torques that go to and fro between such
+bounds for ever, as where balance is at its edge, hold a robot back from where it would come to rest."""
 
 MOVES = 0.05
 """What is slower than this, rad/s or m/s, is not in motion."""
@@ -84,7 +89,7 @@ class Steadiness:
 
     def forget(self) -> None:
         """Forgets the ticks before."""
-        self._time, self._passed = np.nan, 0.0
+        self._time, self._passed, self._held = np.nan, 0.0, 0.0
         self._q: Array | None = None
         self._before: Array | None = None
         self.pressed = False
@@ -94,8 +99,14 @@ class Steadiness:
         if tick.time != self._time:  # a tick once more is compared with the same one before
             passed = tick.time - self._time
             self._passed = passed if passed > tick.period else tick.period  # a tick that comes late may change more
+            self._held = self._held + self._passed if self.pressed else max(self._held - 0.5 * self._passed, 0.0)
             self._time, self._before = tick.time, self._q
         self._q = robot.q
+
+    @property
+    def _most(self) -> float:
+        """The time in which torques may change as fast as told, s: more than has passed after long at the bound."""
+        return self._passed * math.exp(min(max(self._held - PATIENCE, 0.0) / LOOSENS, 10.0))
 
     def _goes_on(self, robot: Dynamics) -> bool:
         """Whether the state goes on from that of the tick before."""
@@ -106,7 +117,7 @@ class Steadiness:
         if not self.pressed:
             return False
         self._note(robot, tick)
-        self.task.most = self._slope * self._passed
+        self.task.most = self._slope * self._most
         return tick.last_torque is not None and self._goes_on(robot)
 
     def binds(self, robot: Dynamics, tick: Tick, torque: Array) -> bool:
@@ -125,10 +136,11 @@ class Steadiness:
             torque: that was found for it.
         """
         self._note(robot, tick)
+        self.pressed = False
         if self._before is None or tick.last_torque is None:
             return False
         share = (torque - tick.last_torque) * self._per_slope
-        most = self._passed
+        most = self._most
         if share.dot(share) <= most * most:  # most often all together change less than one may: one look is enough
             return False
         self.task.most = self._slope * most
