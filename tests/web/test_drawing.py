@@ -68,6 +68,31 @@ def test_meshes_of_an_mjcf_are_those_of_mujoco() -> None:
     np.testing.assert_allclose(found[1].vertices.mean(axis=0), [0, 0, 2], atol=1e-2)
 
 
+def test_meshes_of_a_urdf_are_read_from_its_folder(tmp_path) -> None:
+    pytest.importorskip("trimesh")
+    corners = (
+        ["0 0 0", "0 1 0", "1 0 0"],
+        ["0 0 0", "1 0 0", "0 0 1"],
+        ["0 0 0", "0 0 1", "0 1 0"],
+        ["1 0 0", "0 1 0", "0 0 1"],
+    )
+    facets = "".join(
+        "facet normal 0 0 0\nouter loop\n" + "".join(f"vertex {c}\n" for c in three) + "endloop\nendfacet\n"
+        for three in corners
+    )
+    (tmp_path / "part.stl").write_text(f"solid part\n{facets}endsolid part\n")
+    link = """<link name="{name}"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1"/></inertial>
+      <visual><origin xyz="0 0 1"/><geometry><mesh filename="{file}" scale="2 2 2"/></geometry></visual></link>"""
+    text = f"""<robot name="r">{link.format(name="a", file="part.stl")}{link.format(name="b", file="none.stl")}
+      <joint name="j" type="revolute"><parent link="a"/><child link="b"/><axis xyz="0 0 1"/>
+      <limit lower="-1" upper="1" effort="1" velocity="1"/></joint></robot>"""
+    (tmp_path / "r.urdf").write_text(text)
+    found = list(surfaces(wbc.load(str(tmp_path / "r.urdf"), "numpy", floating=False).model))
+    assert [surface.body for surface in found] == ["a"]
+    assert volume(found[0].vertices, found[0].faces) == pytest.approx(8 / 6)
+    assert found[0].vertices[:, 2].min() == pytest.approx(1.0)
+
+
 def test_a_cone_has_the_angle_of_its_friction() -> None:
     normal = np.array([0.6, 0.0, 0.8])
     vertices, faces = cone_triangles(0.5, normal, 0.2)

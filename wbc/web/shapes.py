@@ -10,6 +10,7 @@ from scipy.spatial import ConvexHull, QhullError
 from wbc.arrays import Array, IntArray
 from wbc.model.model import Model
 from wbc.model.parts import Shape
+from wbc.web.meshes import visual_meshes
 from wbc.web.picture import Surface
 
 MESH_COLOR = (0.72, 0.74, 0.78, 1.0)
@@ -30,9 +31,11 @@ def surfaces(model: Model) -> Iterator[Surface]:
         if found:
             yield from found
             return
+    meshes = list(visual_meshes(model, MESH_COLOR))
+    yield from meshes
     seen = [shape for shape in model.shapes if not shape.collides]
-    carried = {shape.body for shape in seen}
-    for shape in seen or model.shapes:
+    carried = {shape.body for shape in seen} | {mesh.body for mesh in meshes}
+    for shape in seen if seen or meshes else model.shapes:
         vertices, faces = triangles(shape)
         yield Surface(shape.body, vertices @ shape.pose[:3, :3].T + shape.pose[:3, 3], faces, shape.color)
     for mesh in model.meshes:
