@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from wbc.arrays import Array, ArrayLike, IntArray, numbers
+from wbc.collision.adding import Adding, placed
 from wbc.collision.engine import Engine, Witnesses, make_engine
 from wbc.collision.reading import can_meet, groups, solids_of, touching
 from wbc.collision.solid import Solid, SolidKind
@@ -17,9 +18,8 @@ from wbc.dynamics.base import Dynamics
 from wbc.errors import WbcError, show, unknown_name
 from wbc.model import markup
 from wbc.model.bounds import read_bounded
-from wbc.model.mesh_files import read_points
 from wbc.model.model import WORLD
-from wbc.model.parts import constant, constant_transform
+from wbc.model.parts import constant
 
 
 class Nearest(NamedTuple):
@@ -36,7 +36,7 @@ class Nearest(NamedTuple):
     distance: float
 
 
-class CollisionGeometry(Independent):
+class CollisionGeometry(Adding, Independent):
     """The collision shapes of a robot and its world, and the pairs of them that can meet.
 
     The robot's shapes are those of its file: primitives, and meshes by their convex hulls. Pairs are all of its shapes
@@ -134,107 +134,6 @@ class CollisionGeometry(Independent):
 
     # --- shapes -------------------------------------------------------------------------------------------------------
 
-    def add_sphere(self, name: str, radius: float, pose: ArrayLike | None = None, body: str = WORLD) -> None:
-        """Adds a sphere.
-
-        Args:
-            name: of the shape.
-            radius: m.
-            pose: in the body's frame, shape (4, 4), or its centre, shape (3,), m; None: at the body's origin.
-            body: frame of the robot that carries it, or "world".
-        """
-        self._add(name, "sphere", (radius,), pose, body)
-
-    def add_capsule(
-        self, name: str, radius: float, length: float, pose: ArrayLike | None = None, body: str = WORLD
-    ) -> None:
-        """Adds a capsule: a cylinder along its z axis with half a ball on each end. See `add_sphere`.
-
-        Args:
-            name: of the shape.
-            radius: m.
-            length: between the centres of the balls, m.
-            pose: as for `add_sphere`.
-            body: as for `add_sphere`.
-        """
-        self._add(name, "capsule", (radius, length), pose, body)
-
-    def add_cylinder(
-        self, name: str, radius: float, length: float, pose: ArrayLike | None = None, body: str = WORLD
-    ) -> None:
-        """Adds a cylinder along its z axis. See `add_sphere`.
-
-        Args:
-            name: of the shape.
-            radius: m.
-            length: m.
-            pose: as for `add_sphere`.
-            body: as for `add_sphere`.
-        """
-        self._add(name, "cylinder", (radius, length), pose, body)
-
-    def add_box(self, name: str, size: ArrayLike, pose: ArrayLike | None = None, body: str = WORLD) -> None:
-        """Adds a box. See `add_sphere`.
-
-        Args:
-            name: of the shape.
-            size: its three edge lengths, m.
-            pose: as for `add_sphere`.
-            body: as for `add_sphere`.
-        """
-        self._add(name, "box", tuple(numbers(size, f"shape {show(name)}: its size").ravel().tolist()), pose, body)
-
-    def add_plane(
-        self, name: str, point: ArrayLike = (0.0, 0.0, 0.0), normal: ArrayLike = (0.0, 0.0, 1.0), body: str = WORLD
-    ) -> None:
-        """Adds a plane: all on its far side is solid. See `add_sphere`.
-
-        Args:
-            name: of the shape.
-            point: on it, in the body's frame, m, shape (3,).
-            normal: to the free side, shape (3,).
-            body: as for `add_sphere`.
-        """
-        whose = f"shape {show(name)}"
-        up = constant(normal, (3,), f"{whose}: its normal")
-        if not up.any():
-            raise WbcError(f"{whose}: its normal is zero")
-        z = up / np.linalg.norm(up)
-        x = np.cross(np.eye(3)[int(np.abs(z).argmin())], z)
-        x /= np.linalg.norm(x)
-        pose = np.eye(4)
-        pose[:3, :3], pose[:3, 3] = (
-            np.column_stack([x, np.cross(z, x), z]),
-            constant(point, (3,), f"{whose}: its point"),
-        )
-        self._add(name, "plane", (), pose, body)
-
-    def add_mesh(
-        self,
-        name: str,
-        points: ArrayLike | str | Path,
-        pose: ArrayLike | None = None,
-        body: str = WORLD,
-        scale: float = 1.0,
-    ) -> None:
-        """Adds the convex hull of points, or of a mesh file. See `add_sphere`.
-
-        Args:
-            name: of the shape.
-            points: corners, m, shape (n, 3); or the path of an STL or OBJ file.
-            pose: as for `add_sphere`.
-            body: as for `add_sphere`.
-            scale: of a file's numbers, m.
-        """
-        if isinstance(points, str | Path):
-            try:
-                corners: ArrayLike = read_points(Path(points)) * scale
-            except (WbcError, ValueError) as error:
-                raise WbcError(f"shape {show(name)}: {error}") from None
-        else:
-            corners = numbers(points, f"shape {show(name)}: its points") * scale
-        self._add(name, "convex", (), pose, body, corners)
-
     def _add(
         self,
         name: str,
@@ -251,7 +150,7 @@ class CollisionGeometry(Independent):
             raise WbcError(f"there is a shape {name!r} already")
         if body not in self.robot.frames:
             raise WbcError(f"{whose}: {unknown_name('frame', body, self.robot.frames)}")
-        place = _placed(pose, whose)
+        place = placed(pose, whose)
         if points is not None:  # about their middle, which broad looks are taken at
             corners = numbers(points, f"{whose}: its points")
             shift = np.eye(4)
@@ -295,7 +194,7 @@ class CollisionGeometry(Independent):
         if solid.body != WORLD:
             raise WbcError(f"shape {name!r} is on {solid.body!r} and moves with it; only shapes on 'world' are moved")
         whose = f"shape {name!r}"
-        self._moved[name] = _placed(pose, whose), constant(twist, (6,), f"{whose}: its twist")
+        self._moved[name] = placed(pose, whose), constant(twist, (6,), f"{whose}: its twist")
 
     @property
     def moved(self) -> dict[str, tuple[Array, Array]]:
@@ -411,15 +310,3 @@ class CollisionGeometry(Independent):
     def __repr__(self) -> str:
         count, pairs, by = len(self._solids), len(self._pairs), self.engine.name
         return f"<CollisionGeometry of {self.robot.model.name!r}: {count} shapes, {pairs} pairs, engine {by!r}>"
-
-
-def _placed(pose: ArrayLike | None, whose: str) -> Array:
-    """A pose, or a mere position, as a pose."""
-    if pose is None:
-        return np.eye(4)
-    given = numbers(pose, f"{whose}: its pose")
-    if given.shape == (3,):
-        place = np.eye(4)
-        place[:3, 3] = constant(given, (3,), f"{whose}: its pose")
-        return place
-    return constant_transform(given, f"{whose}: its pose")
