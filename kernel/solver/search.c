@@ -8,6 +8,7 @@
 
 #define OFTEN 0.3      /* how often the last set must have been right lately to be tried first */
 #define ROUND 0.2      /* what a round of a guess takes, in steps */
+#define CHEAP 10.0     /* steps that are not worth another way */
 #define LEARNT 0.3     /* how much the last solve counts in what is learnt of guesses */
 #define FEW 10         /* where more than half of so many steps let a row enter, the guess was a poor one */
 #define AT_ONCE 1e-12  /* a step that is no step */
@@ -364,16 +365,18 @@ static enum Status without_inequalities(Hierarchy *h) {
     return is_accurate(h) ? OPTIMAL : STOPPED;
 }
 
-/* how far apart a guess takes the levels: as was best lately; from time to time another way is tried */
+/* How far apart a guess takes the levels: little, where that is cheap; else as was best lately. From time to time another
+   way is tried. */
 static int best_apart(Hierarchy *h) {
-    int best = 0, oldest = 0;
+    int best = 0, worst = 0;
     for (int i = 1; i <= FURTHEST; i++) {
-        if (h->cost[i] < h->cost[best]) best = i;
-        if (h->cost[i] > h->cost[oldest]) oldest = i;
+        if (h->cost[0] > CHEAP && h->cost[i] < h->cost[best]) best = i;
+        if (h->cost[i] > h->cost[worst]) worst = i;
     }
+    if (!(h->cost[0] > CHEAP)) return 0;
     if (h->since < AGAIN) return h->since++, best;
     h->since = 0;
-    return oldest;
+    return best ? 0 : worst;
 }
 
 /* A guess, and the search from it. */
