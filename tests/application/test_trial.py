@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -194,3 +195,10 @@ def test_an_arm_at_its_limits_is_tried_from_where_it_can_move(tmp_path) -> None:
     assert trial.stood and trial.followed and trial.figures["off on the loop"] < 1e-3
     as_told = try_robot(str(file), simulator="builtin", seconds=0.1, nominal={"b": -0.4, "c": 0.9})
     assert "posture" not in as_told.found
+
+
+def test_meshes_that_are_missing_are_told_of(tmp_path) -> None:
+    file = tmp_path / "walker.urdf"
+    file.write_text(re.sub(r"<box[^>]*/>", '<mesh filename="package://nowhere/a.stl"/>', biped()))
+    trial = try_robot(str(file), floating=True, seconds=0.01)
+    assert trial.found["unusual"].endswith("; collision meshes not read: package://nowhere/a.stl")

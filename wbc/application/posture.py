@@ -80,7 +80,7 @@ def _fits(posed: Dynamics, q: Array, names: dict[str, list[str]]) -> bool:
                 return False
         J = posed.jacobian(hand)[:, [model.v_index[name] for name in joints]]
         size = np.linalg.svd(J[:3])[1]
-        if len(joints) > 2 and size[2] < CLEAR * size[0]:
+        if len(joints) > 1 and size[min(len(joints), 3) - 1] < CLEAR * size[0]:
             return False
         if len(joints) >= 6:  # the hand is not to turn
             J[3:] *= size[0]

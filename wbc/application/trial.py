@@ -39,6 +39,9 @@ END = 5.5
 RADIUS = {"base": 0.06, "center of mass": 0.025, "hand": 0.06}
 """Of the loop, as a share of the robot's height, or of the way from the base of an arm to its hand."""
 
+UNREAD = "collision meshes not read"
+"""How the warning of a model begins whose shapes are not all known."""
+
 LOW = 10.0
 """A hand that is less high than so many radii of its loop goes up in it."""
 
@@ -122,14 +125,17 @@ def _try(file: str, simulator: str, seconds: float, record: Path | None, options
         warnings.simplefilter("ignore")
         warnings.simplefilter("always", WbcWarning)
         robot = wbc.load(file, **options)
-        found = describe(robot, [str(warning.message).removeprefix(f"{file}: ") for warning in caught])
+        unusual = [str(warning.message).removeprefix(f"{file}: ") for warning in caught]
+        unread = [text for text in robot.model.warnings if text.startswith(UNREAD) and text not in unusual]
+        found = describe(robot, unusual + unread)
         if not robot.na:
             raise WbcError(f"{file}: it has no actuators that drive a joint: there is nothing to control it with")
         robot = _in_a_fit_posture(robot, file, found, options)
         wheeled = rolling.rolls(robot)
         if robot.model.floating and not robot.model.feet and not wheeled:
+            because = f"; {unread[0]}" if unread else ""
             raise WbcError(
-                f"{file}: no part of it stands on the ground as a foot or wheel does: name its feet (--feet)"
+                f"{file}: no part of it stands on the ground as a foot or wheel does: name its feet (--feet){because}"
             )
         stack = rolling.stack(robot, PERIOD) if wheeled else stacks.standing(robot, period=PERIOD)
         plant = _plant(robot, simulator or default_simulator())

@@ -194,6 +194,7 @@ def _urdf_on_its_legs(model: Model, file: Path, options: Options) -> Model:
         return model
     meshes, missing = collision_meshes(file)
     model = model.replace(meshes=meshes)
+    missing = list(dict.fromkeys(missing))
     if missing:
         model = model.replace(warnings=[*model.warnings, f"collision meshes not read: {', '.join(missing[:8])}"])
     if model.floating or options.floating is not None or _says_base(file):

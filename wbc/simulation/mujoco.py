@@ -198,7 +198,8 @@ class MujocoSimulator(Plant):
         for frame in named:
             self._place(frame)
         self._sensors = tuple(dict.fromkeys([*self._sensors, *named]))
-        self._named = tuple(dict.fromkeys([*self._named, *named]))
+        known = (*self.model.feet, *self.model.wheels, *self._named)  # feet come and go
+        self._named = (*self._named, *(frame for frame in dict.fromkeys(named) if frame not in known))
 
     def step(self) -> None:
         """See `Plant`."""
