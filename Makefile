@@ -71,6 +71,10 @@ apart: .venv/ready
 wild: .venv/ready
 	$(PY) scripts/try_robots.py $(ROBOTS)
 
+# Robots, led through singular poses and to their limits and back: the packaged ones, or make strain ROBOTS="file ..."
+strain: .venv/ready
+	$(PY) -m benchmarks.strain $(ROBOTS)
+
 # The documentation as a site: out/site/index.html, which opens from disk.
 docs: .venv/ready
 	$(PY) -m pip install --quiet --disable-pip-version-check --group docs

@@ -1,0 +1,30 @@
+"""Robots, led through singular poses and to their limits and back, in closed loop."""
+
+from __future__ import annotations
+
+import pytest
+
+import wbc
+from benchmarks.strain import PACKAGED, lead, ways_of
+
+EDGE = {"over its own axis", "a trot on straight legs", "arms up"}
+"""Ways on which torques still chatter for a while: nobody may fall there, and it has to be over at the end."""
+
+FALLS = {"arms forward", "arms down"}
+"""A humanoid that follows its hands there, as far as they can be had, may lose its balance."""
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("name", PACKAGED)
+def test_no_robot_falls_or_chatters_on_its_way_to_its_limits_and_back(name: str) -> None:
+    pytest.importorskip("mujoco")
+    robot = wbc.load(name)
+    for way, what in ways_of(robot).items():
+        if way in FALLS:
+            continue
+        result = lead(robot, what)
+        assert result.fell is None and not result.failed, way
+        if way in EDGE:
+            assert (result.jumps[-300:] < 0.1).all(), way
+        else:
+            assert not result.short, f"{way}: {result.short}"
