@@ -1,4 +1,4 @@
-"""The meshes for the eye of a URDF file: STL, OBJ, DAE and what else trimesh reads, from the robot's own folders alone."""
+"""The meshes for the eye of a URDF: STL, OBJ, DAE and what else trimesh reads, from the robot's own folders alone."""
 
 from __future__ import annotations
 
