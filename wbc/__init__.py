@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from wbc.tasking.tick import Tick, Variables
     from wbc.threads import single_threaded
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __all__ = [
     "Actuator",
