@@ -212,7 +212,8 @@ static int soften_level(Hierarchy *h, int k) {
     struct Soft *s = h->soft;
     Level *level = h->level + k;
     double sigma[BLOCK], share[BLOCK];
-    if (!level->rank) return 0;
+    /* a bound of no width counts as an equation in a search, but is nothing to give up: where there are bounds none is */
+    if (!level->rank || h->equality_count[k] < h->start[k + 1] - h->start[k]) return 0;
     int much = asks_much(h, level), any = 0;
     double furthest = much ? fmin(FURTHER * h->soften, 1.0) : h->soften;
     if (!(inverse_size(h, level) * furthest > 1.0)) return 0;

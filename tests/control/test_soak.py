@@ -166,6 +166,11 @@ def test_a_search_that_did_not_end_keeps_cones() -> None:
     assert not soak(1_002_520)[0]
 
 
+def test_a_bound_of_no_width_is_not_given_up_near_a_singularity() -> None:
+    """Feet that leave beside what holds them, on one level: their forces were above what they may be, "optimal"."""
+    assert not [line for number in (1_005_752, 1_006_711, 1_006_742) for line in soak(number)[0]]
+
+
 @pytest.mark.soak
 def test_what_a_controller_says_holds_over_very_many_states(capsys: pytest.CaptureFixture[str]) -> None:
     statuses, ticks = Counter[tuple[str, str]](), int(os.environ.get("SOAK_TICKS", "1000000"))

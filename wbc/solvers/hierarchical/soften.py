@@ -150,7 +150,8 @@ def soften(rows: Rows, scales: Array, first: int, share: float, loads: Array | N
             continue
         factor = _factor(rows, at, Z)
         step = _step(rows, at, factor, x)
-        if level >= first and factor.rank:
+        # a bound of no width counts as an equation in a search, but is nothing to give up: not beside other bounds
+        if level >= first and factor.rank and len(at) == stop - start:
             weak = _weak_of(rows, at, factor, scales, level, _Demand(share, loads, step))[: _AT_MOST - len(found)]
             if weak:
                 rows = _without(rows, at, weak, scales)
