@@ -79,7 +79,9 @@ def test_what_somebody_else_puts_in_place_of_the_log_stays(tmp_path):
 
 
 SCRIPT = """
-import sys, time, tests.simulation.test_log_file as t, wbc
+import signal, sys, time, tests.simulation.test_log_file as t, wbc
+for name in ("SIGTERM", "SIGHUP"):  # in the background a shell has them ignored
+    signal.signal(getattr(signal, name), signal.SIG_DFL)
 def slow(now, controller):
     time.sleep(0.001)
     print(now, flush=True)
