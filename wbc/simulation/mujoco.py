@@ -41,6 +41,9 @@ from wbc.simulation.sliding import Chatter
 from wbc.simulation.terrain import Terrain
 from wbc.simulation.transmissions import add_actuators
 
+ROLLS = 0.5
+"""What touches the ground slower than this share of its frame's speed rolls there, and does not slide."""
+
 STIFFNESS = (5e-3, 1.0)
 """Time constant, s, and damping ratio of a contact with our floor (MuJoCo's `solref`).
 
@@ -228,11 +231,15 @@ class MujocoSimulator(Plant):
         return found
 
     def _speed(self, frame: str) -> float:
-        """Of the origin of a frame, m/s."""
-        body, pose = self._place(frame)
-        d, twist = self.mj_data, np.zeros(6)
-        mujoco.mj_objectVelocity(self.mj_model, d, mujoco.mjtObj.mjOBJ_XBODY, body, twist, 0)
-        return float(np.linalg.norm(twist[3:] + cross(twist[:3], d.xmat[body].reshape(3, 3) @ pose[:3, 3])))
+        """How fast a frame's part slides where it touches something now, m/s; 0 where it rolls, or touches nothing."""
+        m, d = self.mj_model, self.mj_data
+        (body, pose), twist = self._place(frame), np.zeros(6)
+        touching = (m.body_weldid[m.geom_bodyid[d.contact.geom]] == m.body_weldid[body]).any(axis=1)
+        mujoco.mj_objectVelocity(m, d, mujoco.mjtObj.mjOBJ_XBODY, body, twist, 0)
+        arms = np.vstack([d.xmat[body].reshape(3, 3) @ pose[:3, 3], d.contact.pos[touching] - d.xpos[body]])
+        origin, *touched = np.linalg.norm(twist[3:] + np.cross(twist[:3], arms), axis=1)
+        slowest = min(touched, default=0.0)
+        return float(slowest) if slowest > ROLLS * origin else 0.0
 
     @property
     def trouble(self) -> str:
