@@ -144,7 +144,7 @@ def test_a_page_that_is_out_of_date_is_found(monkeypatch, tmp_path: Path) -> Non
     for old, new, words in (
         ("| `wbc.control` |", "| `wbc.controll` |", "the code has no wbc.controll"),
         ("a state in, torques out |", "a state in |", "is out of date"),
-        ("`tasks.Trot`", "`tasks.Walk`", "the code has no tasks.Walk"),
+        ("`tasks.locomotion`", "`tasks.locomotive`", "the code has no tasks.locomotive"),
         ("<!-- end of way -->", "", "no place for the table 'way'"),
     ):
         assert old in text
