@@ -123,8 +123,8 @@ class DifferentialKinematics(Independent):
                 program = Program(self.stack, tick.layout)
                 if not self._programs:
                     warn_of_unstable_gains(self.stack, tick.period)
-                if self.solver.ignores_inequalities and not self._programs:
-                    warn_of_ignored_inequalities(self.solver, program.undeclared(robot, tick))
+                    if self.solver.ignores_inequalities:
+                        warn_of_ignored_inequalities(self.solver, program.undeclared(robot, tick))
                 self._programs[tick.layout] = program
             parts = program.parts_or_error(robot, tick)
             built = perf_counter()
