@@ -39,7 +39,7 @@ def limit_of_mujoco(m: mujoco.MjModel, q: np.ndarray, v: np.ndarray, ctrl: np.nd
 
 @pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("name", ROBOTS)
-def test_accelerations_are_those_of_mujoco(name: str, backend: wbc.dynamics.load.Backend) -> None:
+def test_accelerations_are_those_of_mujoco(name: str, backend: wbc.dynamics.load.BackendName) -> None:
     m = mujoco.MjModel.from_xml_string(ROBOTS[name])
     robot = wbc.load(m, backend)
     for seed in range(5):
@@ -54,7 +54,7 @@ def test_accelerations_are_those_of_mujoco(name: str, backend: wbc.dynamics.load
 
 @pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("name", ROBOTS)
-def test_jacobian_and_bias_are_the_derivatives_of_the_gap(name: str, backend: wbc.dynamics.load.Backend) -> None:
+def test_jacobian_and_bias_are_the_derivatives_of_the_gap(name: str, backend: wbc.dynamics.load.BackendName) -> None:
     robot = wbc.load(mujoco.MjModel.from_xml_string(ROBOTS[name]), backend)
     for seed in range(3):
         q, v = closed_state(robot, seed)
@@ -135,7 +135,7 @@ def test_a_loop_that_a_plant_leaves_open_holds_nothing_above_it() -> None:
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
-def test_mimic_joints_follow(tmp_path: Path, backend: wbc.dynamics.load.Backend) -> None:
+def test_mimic_joints_follow(tmp_path: Path, backend: wbc.dynamics.load.BackendName) -> None:
     robot = wbc.load(write(tmp_path / "gripper.urdf", mimicking()), backend)
     assert robot.na == 1 and [loop.name for loop in robot.model.loops] == ["thumb mimic"]
     finger, thumb = robot.model.nominal

@@ -10,7 +10,7 @@ from tests.solvers.families import KINDS, inequalities
 from wbc import compiled
 from wbc.solvers import HierarchicalQP
 from wbc.solvers.hierarchical.guess import Guess
-from wbc.solvers.hierarchical.rows import Rows
+from wbc.solvers.hierarchical.rows import LevelRows
 from wbc.solvers.hierarchical.search import Outcome, Search
 from wbc.solvers.hierarchical.working_set import WorkingSet
 
@@ -19,7 +19,7 @@ def rows_of(levels):
     A = np.vstack([level[0] for level in levels])
     lower, upper = (np.concatenate([np.broadcast_to(b[i], len(b[0])) for b in levels]).astype(float) for i in (1, 2))
     starts = np.cumsum([0] + [len(level[0]) for level in levels]).tolist()
-    return Rows(A, lower, upper, np.linalg.norm(A, axis=1), starts, 1e-9)
+    return LevelRows(A, lower, upper, np.linalg.norm(A, axis=1), starts, 1e-9)
 
 
 def test_it_is_the_weighted_optimum_where_one_level_decides():

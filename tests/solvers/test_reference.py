@@ -9,7 +9,7 @@ from tests.solvers.test_softening import losing
 from wbc.solvers import HierarchicalQP
 from wbc.solvers.hierarchical import reference
 from wbc.solvers.hierarchical.multipliers import find_multipliers, is_accurate
-from wbc.solvers.hierarchical.rows import Rows
+from wbc.solvers.hierarchical.rows import LevelRows
 from wbc.solvers.hierarchical.search import Outcome, Search
 from wbc.solvers.hierarchical.soften import soften
 from wbc.solvers.hierarchical.working_set import WorkingSet
@@ -110,7 +110,7 @@ def test_nobody_pulls_where_nothing_is_held():
 def test_what_soft_rows_pull_with_counts_in_what_a_multiplier_is_measured_by():
     hierarchy = losing(0)
     norms = np.linalg.norm(hierarchy.A, axis=1)
-    rows = Rows(hierarchy.A, hierarchy.lower, hierarchy.upper, norms, hierarchy.starts, 1e-9)
+    rows = LevelRows(hierarchy.A, hierarchy.lower, hierarchy.upper, norms, hierarchy.starts, 1e-9)
     rows, soft = soften(rows, np.ones(len(norms)), 1, 0.02)
     working = WorkingSet(rows, soft)
     working.hold(0, 1)

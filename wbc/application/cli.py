@@ -197,7 +197,7 @@ def _reason(robot: str) -> str:
     return "it was not there a moment ago"
 
 
-Backend = Annotated[
+BackendOption = Annotated[
     str, typer.Option(help="Dynamics: auto, numpy, pinocchio or mujoco. auto is Pinocchio where it is installed.")
 ]
 SolverName = Annotated[
@@ -228,7 +228,7 @@ VIDEO = "A GIF of the run, where MuJoCo can render."
 
 @app.command()
 def demo(
-    backend: Backend = "auto",
+    backend: BackendOption = "auto",
     solver: SolverName = "hierarchical-qp",
     simulator: SimulatorName = "",
     duration: Duration = None,
@@ -277,7 +277,7 @@ def run_scene(
         str,
         typer.Argument(metavar="EXAMPLE|FILE", help="demo, the number or name of an example, a Python or a TOML file."),
     ],
-    backend: Backend = "auto",
+    backend: BackendOption = "auto",
     solver: SolverName = "hierarchical-qp",
     simulator: SimulatorName = "",
     duration: Duration = None,
@@ -470,7 +470,7 @@ def show(
 @app.command()
 def compare(
     what: Annotated[str, typer.Argument(metavar="EXAMPLE|FILE", help="As for wbc run.")] = "demo",
-    backend: Backend = "auto",
+    backend: BackendOption = "auto",
     simulator: SimulatorName = "",
     duration: Annotated[float, typer.Option(help="Simulated time, s.")] = 2.0,
 ) -> None:

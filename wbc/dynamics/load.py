@@ -16,7 +16,7 @@ from wbc.errors import WbcError, WbcWarning, show, unknown_name
 from wbc.model import JointCoupling, LoopClosure, Model
 from wbc.model.loops import Loop
 
-Backend = Literal["auto", "numpy", "pinocchio", "mujoco"]
+BackendName = Literal["auto", "numpy", "pinocchio", "mujoco"]
 
 BACKENDS: tuple[str, ...] = ("auto", "numpy", "pinocchio", "mujoco")
 """What `load` takes as its backend."""
@@ -33,7 +33,7 @@ IGNORABLE = ("fluid", "springs", "tendons", "flexible bodies", "plugins", "filte
 
 def load(
     what: Any,  # noqa: ANN401  foreign models have no types to import without importing them
-    backend: Backend = "auto",
+    backend: BackendName = "auto",
     floating: bool | None = None,
     *,
     feet: Iterable[str] | Mapping[str, ArrayLike | None] | None = None,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from wbc.errors import unknown_name
 from wbc.lazy import lazy
-from wbc.solvers.answer import Answer, LevelAnswer, Status, grade
+from wbc.solvers.answer import Answer, AnswerStatus, LevelAnswer, grade
 from wbc.solvers.base import Solver
 from wbc.solvers.level import Hierarchy, Level
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Answer",
+    "AnswerStatus",
     "HierarchicalQP",
     "Hierarchy",
     "Level",
@@ -31,7 +32,6 @@ __all__ = [
     "OperationalSpace",
     "SequentialQP",
     "Solver",
-    "Status",
     "WeightedQP",
     "grade",
     "make_solver",

@@ -11,7 +11,7 @@ import numpy as np
 from wbc.arrays import Array, SideArray
 from wbc.solvers.level import Hierarchy
 
-Status: TypeAlias = Literal["optimal", "relaxed", "violated", "iteration-limit", "failed"]
+AnswerStatus: TypeAlias = Literal["optimal", "relaxed", "violated", "iteration-limit", "failed"]
 """How a solve ended.
 
 - ``optimal``: lexicographically optimal, and every inequality of every level holds.
@@ -56,7 +56,7 @@ class Answer:
 
     Attributes:
         x: the solution, shape (n,).
-        status: how the solve ended, see `Status`.
+        status: how the solve ended, see `AnswerStatus`.
         iterations: inner steps (`hierarchical-qp`), QP calls (`sequential-qp`, `weighted-qp`) or levels (`nullspace`).
         time: wall time of the solve [s].
         residual: residual of all rows, level after level, shape (M,); see `LevelAnswer.residual`.
@@ -68,7 +68,7 @@ class Answer:
     """
 
     x: Array
-    status: Status
+    status: AnswerStatus
     iterations: int
     time: float
     residual: Array
@@ -125,7 +125,7 @@ def grade(
     ranks: Sequence[int],
     side: Sides | None = None,
     pulls: Pulls | None = None,
-    status: Status | None = None,
+    status: AnswerStatus | None = None,
     tolerance: float = 1e-9,
     ignores_inequalities: bool = False,
     value: Array | None = None,

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.linalg import lapack
 
 from wbc.arrays import Array, IntArray
-from wbc.solvers.answer import Answer, Sides, Status, grade
+from wbc.solvers.answer import Answer, AnswerStatus, Sides, grade
 from wbc.solvers.elimination import eliminate
 from wbc.solvers.hierarchical_qp import HierarchicalQP
 from wbc.solvers.level import Hierarchy
@@ -302,7 +302,7 @@ class Descent:
             np.int8
         )
         side[self.equal] = 0
-        status: Status | None = "iteration-limit" if self.stopped else None
+        status: AnswerStatus | None = "iteration-limit" if self.stopped else None
         return grade(
             hierarchy,
             self.x * self.units,

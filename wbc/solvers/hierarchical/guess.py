@@ -17,7 +17,7 @@ from scipy.linalg import lapack
 
 from wbc.arrays import Array, IntArray
 from wbc.solvers.answer import Sides
-from wbc.solvers.hierarchical.rows import Rows
+from wbc.solvers.hierarchical.rows import LevelRows
 
 _RATIO = 1e-4
 """Of the weights of one level and the one above."""
@@ -40,7 +40,7 @@ class Guess:
         exact: these are the equalities down to this level: the first one that has inequalities.
     """
 
-    rows: Rows
+    rows: LevelRows
     x: Array
     Z: Array
     exact: int

@@ -17,7 +17,7 @@ from wbc.solvers.answer import Sides
 from wbc.solvers.hierarchical.engine import OPTIMAL, STOPPED, UNSOUND, Found, Request
 from wbc.solvers.hierarchical.guess import Guess
 from wbc.solvers.hierarchical.multipliers import is_accurate
-from wbc.solvers.hierarchical.rows import Rows
+from wbc.solvers.hierarchical.rows import LevelRows
 from wbc.solvers.hierarchical.search import Outcome, Search
 from wbc.solvers.hierarchical.soften import Soft, soften
 from wbc.solvers.hierarchical.working_set import WorkingSet
@@ -51,7 +51,7 @@ class Reference:
         norms = np.sqrt((A * A).sum(axis=1))
         if request.norms is not None:
             norms = np.where(norms < np.inf, request.norms, norms)
-        rows = Rows(A, request.lower, request.upper, norms, self._starts, self._tolerance)
+        rows = LevelRows(A, request.lower, request.upper, norms, self._starts, self._tolerance)
         if not _is_sound(rows):
             return self._unsound(rows)
         whole = rows
@@ -75,7 +75,7 @@ class Reference:
         status = OPTIMAL if outcome is Outcome.OPTIMAL else STOPPED
         return Found(status, x, value, working.side, working.ranks, working.steps, levels, lines, yielding)
 
-    def _start_from(self, rows: Rows) -> Sides:
+    def _start_from(self, rows: LevelRows) -> Sides:
         """The last active set: without rows that are equalities now, or have lost their bound."""
         bound = np.where(self._side > 0, rows.upper, rows.lower)
         kept = (self._side != 0) & np.isfinite(bound) & (rows.lower < rows.upper)
@@ -103,14 +103,14 @@ class Reference:
             outcome = break_cycle(search, self._max_steps)
         return outcome
 
-    def _unsound(self, rows: Rows) -> Found:
+    def _unsound(self, rows: LevelRows) -> Found:
         self.forget()
         m, n = rows.A.shape
         side: Sides = np.zeros(m, dtype=np.int8)
         return Found(UNSOUND, np.zeros(n), np.zeros(m), side, [0] * (len(rows.starts) - 1), 0, [], None)
 
 
-def _softened(rows: Rows, request: Request) -> tuple[Rows, Soft | None]:
+def _softened(rows: LevelRows, request: Request) -> tuple[LevelRows, Soft | None]:
     """The rows without the directions that yield, and these."""
     if request.yields_from is None or not request.soften > 0.0:
         return rows, None
@@ -121,7 +121,7 @@ def _softened(rows: Rows, request: Request) -> tuple[Rows, Soft | None]:
     return soften(rows, scales, request.yields_from, request.soften, request.loads)
 
 
-def _is_sound(rows: Rows) -> bool:
+def _is_sound(rows: LevelRows) -> bool:
     """Whether every bound can be used, and every row is finite."""
     bounds = (rows.lower <= rows.upper) & (rows.lower < np.inf) & (rows.upper > -np.inf)
     return bool(bounds.all()) and bool((rows.norms < np.inf).all())
@@ -168,7 +168,7 @@ def break_cycle(search: Search, limit: int) -> Outcome:
     return Outcome.OPTIMAL
 
 
-def keep_first_levels(rows: Rows, x: Array) -> Array:
+def keep_first_levels(rows: LevelRows, x: Array) -> Array:
     """What is left to do where the search was stopped: keep the rows of the first levels, as near as that can be.
 
     These are the levels down to the first that has inequalities. Where they can't all hold they are met as well as they
@@ -190,19 +190,19 @@ def keep_first_levels(rows: Rows, x: Array) -> Array:
     return found if (np.abs(_violation(first, found)) <= worst).all() else safe
 
 
-def _holds(rows: Rows, x: Array) -> bool:
+def _holds(rows: LevelRows, x: Array) -> bool:
     """Whether all rows hold at x, but for rounding."""
     length = float(np.linalg.norm(x))
     reach = 1.0 + length if length < _FAR else 1.0
     return bool((np.abs(_violation(rows, x)) <= 1e-9 * reach * rows.norms).all())
 
 
-def _violation(rows: Rows, x: Array) -> Array:
+def _violation(rows: LevelRows, x: Array) -> Array:
     value = rows.A.dot(x)
     return value - np.clip(value, rows.lower, rows.upper)  # type: ignore[no-any-return]
 
 
-def nearest(rows: Rows, x: Array) -> Array:
+def nearest(rows: LevelRows, x: Array) -> Array:
     """The point nearest to x that solves a hierarchy."""
     search = Search(WorkingSet(rows.seen_from(x)), np.inf)
     worst = search.solve_set()

@@ -8,7 +8,7 @@ from wbc.arrays import Array
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
+class LevelRows:
     """The rows of a hierarchy: what is solved.
 
     Attributes:
@@ -27,14 +27,14 @@ class Rows:
     starts: list[int]
     tolerance: float
 
-    def first(self, levels: int) -> Rows:
+    def first(self, levels: int) -> LevelRows:
         """The first levels alone."""
         stop = self.starts[levels]
         starts = self.starts[: levels + 1]
-        return Rows(self.A[:stop], self.lower[:stop], self.upper[:stop], self.norms[:stop], starts, self.tolerance)
+        return LevelRows(self.A[:stop], self.lower[:stop], self.upper[:stop], self.norms[:stop], starts, self.tolerance)
 
-    def seen_from(self, x: Array) -> Rows:
+    def seen_from(self, x: Array) -> LevelRows:
         """The same rows in the distance from x."""
         value = self.A.dot(x)
         lower, upper = self.lower - value, self.upper - value
-        return Rows(self.A, lower, upper, self.norms, self.starts, self.tolerance)
+        return LevelRows(self.A, lower, upper, self.norms, self.starts, self.tolerance)

@@ -28,7 +28,7 @@ from scipy.linalg import cho_solve, lapack
 from wbc.arrays import Array, IntArray
 from wbc.solvers.elimination import Factor, eliminate
 from wbc.solvers.hierarchical.engine import Yielding
-from wbc.solvers.hierarchical.rows import Rows
+from wbc.solvers.hierarchical.rows import LevelRows
 
 _MOST = 0.03
 """λ where a direction is lost."""
@@ -127,7 +127,9 @@ class Soft:
         return x - Z.dot(Z.T.dot(self.G.T.dot(pull))), pull
 
 
-def soften(rows: Rows, scales: Array, first: int, share: float, loads: Array | None = None) -> tuple[Rows, Soft | None]:
+def soften(
+    rows: LevelRows, scales: Array, first: int, share: float, loads: Array | None = None
+) -> tuple[LevelRows, Soft | None]:
     """Take the weak directions out of the equalities.
 
     Args:
@@ -211,7 +213,7 @@ class _Demand:
         return max(self.least, min(furthest, sigma * abs(float(direction.dot(self.step))) * most / _BEYOND))
 
 
-def _step(rows: Rows, at: IntArray, factor: Factor, x: Array) -> Array:
+def _step(rows: LevelRows, at: IntArray, factor: Factor, x: Array) -> Array:
     """From x to what the rows are held at, or as near to it as can be."""
     if not factor.rank:
         return np.zeros(len(x))
@@ -219,7 +221,7 @@ def _step(rows: Rows, at: IntArray, factor: Factor, x: Array) -> Array:
     return found
 
 
-def _factor(rows: Rows, at: IntArray, Z: Array) -> Factor:
+def _factor(rows: LevelRows, at: IntArray, Z: Array) -> Factor:
     return eliminate(rows.A[at], Z, rows.norms[at], rows.tolerance, Z.shape[1] == len(Z))
 
 
@@ -234,7 +236,7 @@ def _inverse(scales: Array) -> Array:
     return found
 
 
-def _weak_of(rows: Rows, at: IntArray, factor: Factor, scales: Array, level: int, demand: _Demand) -> list[_Weak]:
+def _weak_of(rows: LevelRows, at: IntArray, factor: Factor, scales: Array, level: int, demand: _Demand) -> list[_Weak]:
     """The weak directions of a level's rows, each over the size of its task's rows; the weakest first."""
     inverse = _inverse(scales[at])
     U, sigma, V = np.linalg.svd(rows.A[at].dot(factor.Y) * inverse[:, None], full_matrices=False)
@@ -251,7 +253,7 @@ def _weak_of(rows: Rows, at: IntArray, factor: Factor, scales: Array, level: int
     return found
 
 
-def _without(rows: Rows, at: IntArray, weak: list[_Weak], scales: Array) -> Rows:
+def _without(rows: LevelRows, at: IntArray, weak: list[_Weak], scales: Array) -> LevelRows:
     """The rows without their weak directions."""
     A, lower, upper, norms = rows.A.copy(), rows.lower.copy(), rows.upper.copy(), rows.norms.copy()
     for one in weak:

@@ -7,7 +7,7 @@ import numpy as np
 from wbc.arrays import Array, IntArray, MaskArray
 from wbc.solvers.answer import Sides
 from wbc.solvers.elimination import Factor, eliminate
-from wbc.solvers.hierarchical.rows import Rows
+from wbc.solvers.hierarchical.rows import LevelRows
 from wbc.solvers.hierarchical.soften import Soft
 
 
@@ -36,7 +36,7 @@ class WorkingSet:
         steps: how often it was solved.
     """
 
-    def __init__(self, rows: Rows, soft: Soft | None = None) -> None:
+    def __init__(self, rows: LevelRows, soft: Soft | None = None) -> None:
         self.rows, self.soft = rows, soft
         p, (m, n) = len(rows.starts) - 1, rows.A.shape
         self.equal: MaskArray = rows.lower == rows.upper
