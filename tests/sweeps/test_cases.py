@@ -62,6 +62,7 @@ def test_a_drawn_value_belongs_to_its_seed():
     ("given", "words"),
     [
         ({"z": 1}, r"no parameter of .*stub_scene.py 'z'.*'x'"),
+        ({"x": "1:b"}, "x = '1:b' must be a number"),
         ({"x": float("nan")}, "x = nan is not finite"),
         ({"x": object()}, "no plain data"),
         ({"x": []}, "x has no value"),

@@ -53,7 +53,7 @@ def test_a_map_has_the_shares(table):
 
 
 def test_the_largest_push_by_direction(table):
-    everybody, half = pictures.largest_push(table).axes[0].lines
+    half, everybody = pictures.largest_push(table).axes[0].lines
     assert list(everybody.get_ydata()) == [30.0, 10.0, 30.0, 30.0, 30.0], "closed"
     assert list(half.get_ydata()) == [30.0, 20.0, 30.0, 30.0, 30.0]
     assert np.allclose(np.degrees(half.get_xdata()), [0, 90, 180, 270, 0])
@@ -98,6 +98,13 @@ def test_a_study_is_drawn(tmp_path):
     ]
     assert len(lines) == 8, "trials with runs that did not finish are left out"
     assert list(lines[-1].get_ydata()) == [1.0, 1.0, 0.0], "the best one is drawn last"
+
+
+def test_values_over_decades_are_drawn_by_their_logarithms():
+    trials = [({"weight": 10.0**k, "hz": 1.0 + k}, 9.0 - k) for k in range(-4, 1)]
+    lines = pictures.parallel_coordinates(trials, 1e6).axes[0].lines
+    drawn = np.array([one.get_ydata() for one in lines if len(one.get_ydata()) == 3])
+    assert np.allclose(drawn[:, 0], [0.0, 0.25, 0.5, 0.75, 1.0]) and np.allclose(drawn[:, 1], drawn[:, 0])
 
 
 def test_nothing_to_show_is_told(tmp_path):

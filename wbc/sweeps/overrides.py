@@ -38,11 +38,13 @@ def check_overrides(scene: str, overrides: Mapping[str, Any]) -> None:
     taken = _arguments(scene)
     known = _names(taken)
     anything = any(one.kind is inspect.Parameter.VAR_KEYWORD for one in taken.values())
-    for name in overrides:
+    for name, value in overrides.items():
         if name == "seed":
             raise WbcError("the seed is no parameter: wbc.cases(..., seed=range(20)), --seeds 20")
         if name not in known and not _of_task(name) and not (anything and "." not in name):
             raise unknown_name(f"parameter of {scene}", name, known)
+        if isinstance(value, str) and _is_number(_own(taken, name)):
+            raise WbcError(f"{name} = {value!r} must be a number in {scene}")
     if any(map(_of_task, overrides)):
         load_case(scene, overrides, 0)
 
@@ -96,8 +98,8 @@ def own_values(scene: str, names: Iterable[str]) -> dict[str, float]:
             value = getattr(*_setting(built, name))
             value = _frequency(value) if isinstance(value, Gains) else value
         else:
-            value = taken[name].default if name in taken else getattr(Realism(), name.removeprefix(REALISM), None)
-        if isinstance(value, int | float) and not isinstance(value, bool):
+            value = _own(taken, name)
+        if _is_number(value):
             found[name] = value
     return found
 
@@ -125,6 +127,15 @@ def _names(taken: Mapping[str, inspect.Parameter]) -> list[str]:
     own = [name for name in taken if name not in ("realism", "seed")]
     parts = [f"{REALISM}{part}" for part in _realism_parts()] if "realism" in taken else []
     return [*own, *parts, *(f"{TASK}{setting}" for setting in SETTINGS)]
+
+
+def _own(taken: Mapping[str, inspect.Parameter], name: str) -> Any:  # noqa: ANN401  of a parameter
+    """A scene's own value of an argument, or of a part of its realism; None where it has none."""
+    return taken[name].default if name in taken else getattr(Realism(), name.removeprefix(REALISM), None)
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _of_task(name: str) -> bool:

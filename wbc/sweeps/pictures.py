@@ -24,6 +24,9 @@ COLORS = "RdYlGn"
 ROOMY = 160
 """Cells that a map may have, to have words in them."""
 
+WIDE = 100.0
+"""Positive values whose largest is as many times their smallest are drawn by their logarithms."""
+
 
 def robustness_map(table: Table, x: str, y: str) -> Figure:
     """The share of cases that finished over two parameters, with its 95 % confidence interval in each cell.
@@ -66,13 +69,18 @@ def largest_push(table: Table, force: str = "push", direction: str = "direction"
     angles = _values(shares, 0)
     figure = Figure(figsize=(6, 6), layout="constrained")
     axes: Any = figure.subplots(subplot_kw={"projection": "polar"})
-    for least, words in ((1.0, "all"), (0.5, "half")):
+    # The line of all lies on that of half where they agree: both are seen.
+    for least, words, style in ((0.5, "half", {"linewidth": 4.0, "alpha": 0.5}), (1.0, "all", {})):
         reached = [
             _reached({push: found for (angle, push), found in shares.items() if angle == one}, least) for one in angles
         ]
         closed = [*range(len(angles)), 0]
         axes.plot(
-            np.radians([angles[k] for k in closed]), [reached[k] for k in closed], "o-", label=f"survived by {words}"
+            np.radians([angles[k] for k in closed]),
+            [reached[k] for k in closed],
+            "o-",
+            label=f"survived by {words}",
+            **style,
         )
     axes.set_ylim(0.0)
     axes.set_title(f"largest {force} by {direction}")
@@ -140,11 +148,13 @@ def _label(setter: Any, values: Sequence[Any]) -> None:  # noqa: ANN401  of matp
 
 
 def _scaled(column: Sequence[Any]) -> Array:
-    """From 0 to 1; anything but numbers by its place among the values."""
+    """From 0 to 1: numbers by size, over decades by their logarithms; anything else by its place among the values."""
     if not all(isinstance(value, int | float) for value in column):
         order = sorted(set(map(str, column)))
         column = [order.index(str(value)) for value in column]
     values: Array = np.array(column, float)
+    if values.min() > 0.0 and values.max() >= WIDE * values.min():
+        values = np.log(values)
     scaled: Array = (values - values.min()) / (np.ptp(values) or 1.0)
     return scaled
 
