@@ -6,8 +6,8 @@ import sys
 def main() -> None:
     """The entry point: what it takes is imported late, so that Ctrl-C finds nothing that would complain."""
     try:
-        from wbc.application.cli import INTERRUPTED
         from wbc.application.cli import main as run
+        from wbc.application.commands.options import INTERRUPTED
     except KeyboardInterrupt:
         sys.exit(130)
     try:

@@ -12,7 +12,7 @@ import wbc
 from tests.application.test_cli import run
 from tests.foreign import biped, dog
 from wbc.application import reports
-from wbc.application.cli import _in_folder
+from wbc.application.commands.robots import _in_folder
 from wbc.application.trial import Trial, try_robot
 
 
