@@ -221,3 +221,19 @@ def test_legs_in_loops_declared_by_hand_keep_the_posture_of_their_file(tmp_path)
     tied = wbc.load(file, loops=[rod]).model
     assert abs(free.nominal[free.q_index["left_knee"]]) > 0.1
     assert not tied.nominal[7:].any()
+
+
+def test_a_row_that_is_but_rounding_is_no_row() -> None:
+    """Across the plane of a linkage nothing is held: a row of 1e-17, judged by its own size, would hold a joint."""
+    turned = FOUR_BAR.replace("<worldbody>", '<worldbody><body quat="1 0 0 1">').replace(
+        "</worldbody>", "</body></worldbody>"
+    )
+    flat, robot = (wbc.load(mujoco.MjModel.from_xml_string(text), "numpy") for text in (FOUR_BAR, turned))
+    q, v = closed_state(flat, 0)
+    q[0] += 1e-4  # a plant's loops are never quite closed
+    for one in (flat, robot):
+        one.update(q, v)
+    sizes = np.linalg.norm(robot.loop_motion.J, axis=1)
+    assert ((sizes == 0.0) | (sizes > 1e-3)).all(), sizes
+    vdot = [one.forward_dynamics(q, v, [1.0]) for one in (flat, robot)]
+    assert np.allclose(*vdot, rtol=1e-9)

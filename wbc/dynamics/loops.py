@@ -29,6 +29,8 @@ parallel to the digits of a file must count as parallel."""
 CLEAR = 1e-3
 """Rows of which each has more than this share to itself are independent without a closer look."""
 
+NOTHING = 1e-9
+"""A row with less than this share in what is held is taken out."""
 
 RANK = 1e-9
 """Below this share of the greatest singular value is nothing but rounding: redundant directions are gone already."""
@@ -303,7 +305,7 @@ def _independent(J: Array, bias: Array) -> tuple[Array, Array]:
     if len(J) < 2:
         return J, bias
     size = np.sqrt((J * J).sum(axis=1))
-    if size.min() > 0.0:
+    if size.min() > REDUNDANT * size.max():  # else a row is but rounding, as across the plane of a planar linkage
         unit = J / size[:, None]
         L, failed = lapack.dpotrf(unit @ unit.T, lower=1)
         if not failed and L.diagonal().min() > CLEAR:
@@ -311,4 +313,5 @@ def _independent(J: Array, bias: Array) -> tuple[Array, Array]:
     U, singular, V = np.linalg.svd(J, full_matrices=False)
     kept = singular > REDUNDANT * singular[0]
     U = U[:, kept]
+    U[np.sqrt((U * U).sum(axis=1)) < NOTHING] = 0.0  # rank is judged row by row: rounding must be no row
     return (U * singular[kept]) @ V[kept], U @ (U.T @ bias)
