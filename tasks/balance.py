@@ -37,11 +37,11 @@ class OnCenterOfMass(Aimed):
     @property
     def purpose(self) -> str:
         """See `Task`."""
-        return f"{', '.join(self.axes)} of the center of mass {self._aim}"
+        return f"{', '.join(self.axes)} of the centre of mass {self._aim}"
 
     def row_names(self, robot: Dynamics, tick: Tick) -> list[str]:
         """See `Task`."""
-        return [f"{axis} of the center of mass" for axis in self.axes]
+        return [f"{axis} of the centre of mass" for axis in self.axes]
 
     def error(self, robot: Dynamics, tick: Tick) -> Array:
         """See `Task`; m."""

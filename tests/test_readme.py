@@ -84,3 +84,10 @@ def test_every_command_is_in_its_table() -> None:
     rows = "".join(re.findall(r"^\| `wbc .*", README, re.MULTILINE))
     for command in typer.main.get_group(app).commands:
         assert f"`wbc {command}" in rows
+
+
+def test_no_row_of_a_table_of_names_stands_twice() -> None:
+    tables = re.split(r"\n(?!\|)", README)
+    for table in tables[1:]:
+        rows = re.findall(r"^\| (`[A-Z].*?) \|", table, re.MULTILINE)
+        assert len(rows) == len(set(rows)), sorted(rows)

@@ -44,7 +44,7 @@ class Balance(Task):
 
     def row_names(self, robot: Dynamics, tick: Tick) -> list[str]:
         """See `Task`."""
-        return [f"{axis} of the center of mass" for axis in "xyz"]
+        return [f"{axis} of the centre of mass" for axis in "xyz"]
 
     def error(self, robot: Dynamics, tick: Tick) -> Array:
         """See `Task`: of the divergent component of motion in x and y, and of the height; m."""

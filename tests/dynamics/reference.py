@@ -88,7 +88,7 @@ class PinocchioReference:
         return self.B.T @ pin.rnea(self.model, self.model.createData(), self.q, self.v, self.B @ vdot + self.B_dot_v)
 
     def forward_dynamics(self, force: np.ndarray) -> np.ndarray:
-        """v̇ for a generalized force in our coordinates."""
+        """v̇ for a generalised force in our coordinates."""
         to_pin = np.linalg.inv(self.B)
         vdot = pin.aba(self.model, self.model.createData(), self.q, self.v, to_pin.T @ force)
         return to_pin @ (vdot - self.B_dot_v)

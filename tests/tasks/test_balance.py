@@ -26,7 +26,7 @@ def test_center_of_mass(name: str, axes: object) -> None:
     path = tasks.CenterOfMass(lambda t: (target, velocity, acceleration), gains, axes=axes)
     for task in (constant, path):
         assert np.allclose(residual(task, moving), second[picked] - asked, **CLOSE)
-    assert "center of mass to its target" in repr(constant) and "follows a path" in repr(path)
+    assert "centre of mass to its target" in repr(constant) and "follows a path" in repr(path)
 
 
 @pytest.mark.parametrize("name", ROBOTS)

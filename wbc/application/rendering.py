@@ -66,7 +66,7 @@ def has_display() -> bool:
 
 
 Arrow: TypeAlias = tuple[Array, Array, float, tuple[float, float, float, float]]
-"""Beginning and end in the world, m, shape (3,) each; width, m; and color."""
+"""Beginning and end in the world, m, shape (3,) each; width, m; and colour."""
 
 
 class Renderer:

@@ -57,7 +57,7 @@ class Trial:
         robot: its name.
         kind: "legs", "wheels", "arm" or "joints".
         found: what there is in the file, and what was chosen, by title.
-        moved: what was moved round the loop: a base, hands, or the center of mass; empty for joints.
+        moved: what was moved round the loop: a base, hands, or the centre of mass; empty for joints.
         unit: of what is off: "m", "m/s" of a base on wheels, which returns to no place, or "rad" of joints.
         radius: of the loop, m.
         figures: numbers, by what they are; distances in m, times in s.
@@ -67,7 +67,7 @@ class Trial:
         health: what the log says of its ticks.
         log: of the run.
         scene: that was run.
-        frames: that went round the loop: none of joints, or of the center of mass.
+        frames: that went round the loop: none of joints, or of the centre of mass.
     """
 
     robot: str

@@ -126,7 +126,7 @@ def _write_caption(picture: Any, words: str) -> None:  # noqa: ANN401
 
 
 def _write_gif(frames: list[Any], path: Path) -> None:
-    """All pictures with the colors of a few of them."""
+    """All pictures with the colours of a few of them."""
     few = frames[:: max(1, len(frames) // 6)][:6]
     width, height = few[0].size
     sheet = Image.new("RGB", (width, height * len(few)))

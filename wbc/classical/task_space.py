@@ -109,14 +109,14 @@ class TaskSpace:
     # --- end-effector dynamics ---------------------------------------------------------------------------------------
 
     def project(self, force: ArrayLike) -> Array:
-        """Λ J M⁻¹ force: the part of a generalized force that acts at the rows, as a force there, shape (rows,).
+        """Λ J M⁻¹ force: the part of a generalised force that acts at the rows, as a force there, shape (rows,).
 
         Λ J M⁻¹ is the transpose of the dynamically consistent inverse of J, "J⁻ᵀ" of ETH (3.93)–(3.96).
 
         Args:
-            force: generalized, shape (nv,).
+            force: generalised, shape (nv,).
         """
-        return np.asarray(self._inverse @ self._solve(constant(force, (len(self._L),), "a generalized force")))
+        return np.asarray(self._inverse @ self._solve(constant(force, (len(self._L),), "a generalised force")))
 
     @property
     def coriolis(self) -> Array:
@@ -148,12 +148,12 @@ class TaskSpace:
         return N
 
     def split(self, force: ArrayLike) -> Array:
-        """Nᵀ force: the part of a generalized force that does not act at the rows, shape (nv,).
+        """Nᵀ force: the part of a generalised force that does not act at the rows, shape (nv,).
 
         Args:
-            force: generalized, shape (nv,).
+            force: generalised, shape (nv,).
         """
-        w = self._solve(constant(force, (len(self._L),), "a generalized force"))
+        w = self._solve(constant(force, (len(self._L),), "a generalised force"))
         return np.asarray(self._L @ (w - self._U @ (self._U.T @ w)))
 
     def contact_force(self, torque: ArrayLike) -> Array:

@@ -144,7 +144,7 @@ class VirtualModelControl(ClassicalController):
             force.reset()
 
     def demand(self, robot: Dynamics, tick: Tick) -> Array:
-        """−Σ J_gᵀ F_g + Σ J_vᵀ F_v: what contacts and joints must do together, generalized, shape (nv,).
+        """−Σ J_gᵀ F_g + Σ J_vᵀ F_v: what contacts and joints must do together, generalised, shape (nv,).
 
         Args:
             robot: updated.
@@ -173,7 +173,7 @@ def distribute(
     Args:
         robot: updated.
         tick: the closed contacts, and how much each may bear.
-        demand: generalized force, shape (nv,); only its unactuated entries count.
+        demand: generalised force, shape (nv,); only its unactuated entries count.
         solver: that keeps forces within friction and bounds; None: the least forces, wherever they point.
 
     Returns:

@@ -72,7 +72,7 @@ class EquationOfMotion(Task):
                 raise WbcError(f"{self.name}: external: {unknown_name('frame', frame, robot.frames)}")
 
     def external_force(self, robot: Dynamics, time: float) -> Array | None:
-        """The generalized force of the known wrenches, shape (nv,); None where there are none.
+        """The generalised force of the known wrenches, shape (nv,); None where there are none.
 
         Args:
             robot: updated.
@@ -103,7 +103,7 @@ class MotionEquation:
     Args:
         M: mass matrix, shape (nv, nv).
         h: bias less the force of known wrenches from outside, shape (nv,).
-        J: contact Jacobian with generalized force Jᵀ f, shape (nf, nv); its last rows are L.
+        J: contact Jacobian with generalised force Jᵀ f, shape (nf, nv); its last rows are L.
         loop_bias: L̇ v, shape (loops,).
         actuated: the velocity of each actuator, shape (na,).
         scale: s, kg.

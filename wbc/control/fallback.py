@@ -21,7 +21,7 @@ def fallback_torque(robot: Dynamics, Jc: Array) -> Array:
 
     Args:
         robot: updated.
-        Jc: contact Jacobian with generalized force Jcᵀ f, shape (nf, nv).
+        Jc: contact Jacobian with generalised force Jcᵀ f, shape (nf, nv).
 
     Returns:
         Shape (na,).

@@ -269,7 +269,7 @@ class Dynamics(Backend):
 
     @property
     def gravity_force(self) -> Array:
-        """What h is at rest without springs: the generalized force that holds the robot up; shape (nv,).
+        """What h is at rest without springs: the generalised force that holds the robot up; shape (nv,).
 
         Weight that something outside carries (`Body.compensation`) is not in it.
         """
@@ -416,7 +416,7 @@ class Dynamics(Backend):
     # --- dynamics as functions -------------------------------------------------------------------------------------
 
     def inverse_dynamics(self, q: ArrayLike, v: ArrayLike, vdot: ArrayLike) -> Array:
-        """M v̇ + h: the generalized force that makes the robot accelerate with `vdot`. The state is not touched.
+        """M v̇ + h: the generalised force that makes the robot accelerate with `vdot`. The state is not touched.
 
         Args:
             q: shape (nq,).
@@ -533,7 +533,7 @@ class Dynamics(Backend):
 
     @property
     def actuation_matrix(self) -> Array:
-        """G with the generalized force Gᵀ τ of what the actuators give, shape (na, nv); S where all are motors."""
+        """G with the generalised force Gᵀ τ of what the actuators give, shape (na, nv); S where all are motors."""
         if self._transmission.constant:
             return self._transmission.matrix(self)
         return self._get("actuation_matrix", lambda: self._transmission.matrix(self))

@@ -57,7 +57,7 @@ class Compensation:
         return robot._points(chosen.places) if chosen.reader is None else chosen.points()
 
     def force(self, robot: Backend) -> Array:
-        """The generalized force in the robot's present state, shape (nv,)."""
+        """The generalised force in the robot's present state, shape (nv,)."""
         found: Array = self._forces @ self._points(robot)[1]
         return found
 

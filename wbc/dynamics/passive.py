@@ -41,7 +41,7 @@ class PassiveForces:
         self.idle = not (self._rubs or self._slowing.any() or len(self._q))
 
     def force(self, q: Array, v: Array) -> Array:
-        """The generalized force of dampers, friction and springs on the robot, shape (nv,)."""
+        """The generalised force of dampers, friction and springs on the robot, shape (nv,)."""
         if self.idle:
             return self._none
         force: Array = self._slowing * v

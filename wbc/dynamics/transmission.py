@@ -1,4 +1,4 @@
-"""From actuators to joints: G, with the generalized force τ = Gᵀ u of what the actuators give."""
+"""From actuators to joints: G, with the generalised force τ = Gᵀ u of what the actuators give."""
 
 from __future__ import annotations
 

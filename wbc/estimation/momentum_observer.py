@@ -1,4 +1,4 @@
-"""What pushes a robot, out of its motion and its torques: the observer of the generalized momentum (De Luca)."""
+"""What pushes a robot, out of its motion and its torques: the observer of the generalised momentum (De Luca)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ DAMPED = 1e-4
 
 
 class MomentumObserver:
-    """Tracks the generalized force τ_ext that is in nobody's model, with no acceleration measured.
+    """Tracks the generalised force τ_ext that is in nobody's model, with no acceleration measured.
 
     With the momentum p = M v the residual r of the observer is K (p − ∫ (Sᵀ τ + Ṁ v − h + r) dt): a first-order lag of
     τ_ext. Over a tick p⁺ − p − ΔM v̄ is M̄ Δv, so that in discrete time

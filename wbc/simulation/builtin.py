@@ -367,7 +367,7 @@ class Simulator(Plant):
 
         Returns:
             Forces in the world's axes; the stretch of the tangential springs as far as the cone allows, and its rate;
-            the generalized force, shape (nv,).
+            the generalised force, shape (nv,).
         """
         if self._springs is None:
             return self._forces, stretch, np.zeros_like(stretch), np.zeros(len(v))

@@ -24,7 +24,7 @@ class ContactKinematics(NamedTuple):
             that are all on the ground their poses, shape (n, 4, 4); None where some touch another body.
         J: the Jacobian of what they hold still, shape (rows, nv).
         bias: J̇v, shape (rows,).
-        J_force: with generalized force J_forceᵀ f, shape (nf, nv): those of contacts, then those that hold loops.
+        J_force: with generalised force J_forceᵀ f, shape (nf, nv): those of contacts, then those that hold loops.
     """
 
     places: Array | None

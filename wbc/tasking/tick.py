@@ -27,7 +27,7 @@ class Tick:
         last_torque: of the tick before, shape (na,); None at the first.
         ceilings: the greatest normal force of each contact now, N; None: its maximum.
         anchors: where each contact was when it closed, a pose against what it touches; None: no place is held.
-        external: the generalized force of known wrenches from outside, shape (nv,); None: there is none.
+        external: the generalised force of known wrenches from outside, shape (nv,); None: there is none.
 
     Attributes:
         layout: of x.
@@ -164,7 +164,7 @@ class Tick:
         return self.layout.contact(name)
 
     def contact_jacobian(self, robot: Dynamics) -> Array:
-        """J with generalized force Jᵀ f of all closed contacts and of the robot's closed loops, shape (nf, nv)."""
+        """J with generalised force Jᵀ f of all closed contacts and of the robot's closed loops, shape (nf, nv)."""
         return self.layout.kinematics(robot).J_force
 
     def contact_motion(self, robot: Dynamics) -> tuple[Array, Array]:

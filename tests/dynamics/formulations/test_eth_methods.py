@@ -441,7 +441,7 @@ def test_projected_newton_euler_as_printed(robot: Robot) -> None:
 @equation("ETH 3.49", "external forces", Dynamics.generalized_force)
 @equation("ETH 3.50", "external torques", Dynamics.generalized_force)
 @equation("ETH 3.51", "forces and torques together", Dynamics.generalized_force)
-@equation("ETH 3.53", "all generalized forces", Dynamics.forward_dynamics)
+@equation("ETH 3.53", "all generalised forces", Dynamics.forward_dynamics)
 @equation("ETH 3.55", "equations of motion, floating base", Dynamics.forward_dynamics)
 @equation("ETH 3.56", "selection of the actuated joints", Dynamics.actuated)
 @equation("ETH 3.57", "with the force on the environment", Dynamics.forward_dynamics)

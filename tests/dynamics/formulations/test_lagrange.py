@@ -64,9 +64,9 @@ def with_points(robot: Dynamics) -> tuple[tuple[str, ...], np.ndarray]:
 @equation("Liu-Jain 5", "inertial force by momentum", Dynamics.points)
 @equation("Liu-Jain 9", "inertial force by energy", Dynamics.kinetic_energy)
 @equation("Liu-Jain 11", "inertial force by each point's energy", Dynamics.kinetic_energy)
-@equation("Liu-Jain 1", "points by generalized coordinates", Dynamics.points)
+@equation("Liu-Jain 1", "points by generalised coordinates", Dynamics.points)
 @equation("Liu-Jain 2", "virtual displacement of a point", Dynamics.points)
-@equation("Liu-Jain 3", "virtual work, generalized force", Dynamics.generalized_force)
+@equation("Liu-Jain 3", "virtual work, generalised force", Dynamics.generalized_force)
 @equation("Liu-Jain 4", "d'Alembert's principle", Dynamics.inverse_dynamics)
 @equation("Liu-Jain 6", "velocity of a point", Dynamics.points)
 @equation("Liu-Jain 7", "velocity's slope with the rates", Dynamics.points)
@@ -215,7 +215,7 @@ def test_newton_and_euler() -> None:
 @equation("Liu-Jain 42", "axes don't commute", com_jacobian, VelocityChange.jacobian)
 @equation("Liu-Jain 43", "energy's slope: turning axes", projected_newton_euler)
 @equation("Liu-Jain 45", "Lagrange's equations of a body", VelocityChange.equations)
-@equation("Liu-Jain 48", "mass matrix, Coriolis, generalized force", VelocityChange.equations, VelocityChange.force)
+@equation("Liu-Jain 48", "mass matrix, Coriolis, generalised force", VelocityChange.equations, VelocityChange.force)
 @pytest.mark.parametrize("rotation", MINIMAL)
 def test_a_body_in_coordinates(rotation: str) -> None:
     robot, probe, rng = one_body(), one_body(), np.random.default_rng(2)  # the probe is for differences
@@ -291,7 +291,7 @@ def test_a_body_in_coordinates(rotation: str) -> None:
     turned[3:, 3:] = so3.skew(spin)
     near(C, J.T @ weighted(x) @ J_dot + J.T @ turned @ weighted(x) @ J, 1e-6)
     near(M @ second + C @ rates + g, lagrange(probe, coordinates, x, rates, second), 1e-5)
-    # (46): the wrench on the body, from its own Jacobian; what drives it is the generalized force along that
+    # (46): the wrench on the body, from its own Jacobian; what drives it is the generalised force along that
     on_body = W @ (J @ second + J_dot @ rates) + turned @ W @ J @ rates
     near(on_body[3:], central(x) @ (J @ second + J_dot @ rates)[3:] + np.cross(spin, central(x) @ spin), 1e-10)
     near(J.T @ on_body, M @ second + C @ rates, 1e-6)
@@ -361,7 +361,7 @@ def test_energies_give_the_equations_of_motion(robot: Robot) -> None:
         near(-(C @ rates + g), h, 1e-9)
 
 
-@equation("Kindr generalized coordinates", "q̇ = F u and back", Coordinates.velocity_to_rates)
+@equation("Kindr generalised coordinates", "q̇ = F u and back", Coordinates.velocity_to_rates)
 @pytest.mark.parametrize("rotation", ROTATIONS)
 def test_coordinates_and_their_rates(rotation: str) -> None:
     robot, rng = wbc.load("quadruped", "numpy"), np.random.default_rng(4)

@@ -94,11 +94,11 @@ def test_figure_1() -> None:
 @equation("Liu-Jain 57", "linear Jacobian at the mass centre", com_jacobian)
 @equation("Liu-Jain 58", "Jacobian of a link", com_jacobian)
 @equation("Liu-Jain 60", "velocities of all links", Links.velocity)
-@equation("Liu-Jain 61", "generalized velocity by pseudo-inverse", Links.generalized_velocity)
+@equation("Liu-Jain 61", "generalised velocity by pseudo-inverse", Links.generalized_velocity)
 @equation("Liu-Jain 62", "angular velocity against the parent", Links.relative_angular_velocity)
 @equation("Liu-Jain 63", "relative angular velocity of all links", Links.relative_jacobian)
 @equation("Liu-Jain 65", "local angular velocities and Jacobians", Links.relative_jacobian)
-@equation("Liu-Jain 66", "generalized velocity joint by joint", Links.joint_velocity)
+@equation("Liu-Jain 66", "generalised velocity joint by joint", Links.joint_velocity)
 @all_robots
 def test_velocities(make) -> None:
     robot = make()
@@ -129,11 +129,11 @@ def test_velocities(make) -> None:
     near(rest, np.zeros(robot.nv), 1e-8)
 
 
-@equation("Liu-Jain 67", "generalized force of body forces", Links.generalized_force, Dynamics.generalized_force)
+@equation("Liu-Jain 67", "generalised force of body forces", Links.generalized_force, Dynamics.generalized_force)
 @equation("Liu-Jain 68", "torques on bodies from joints", Links.body_torques)
-@equation("Liu-Jain 69", "generalized force of joint torques", Links.generalized_force, Links.body_torques)
+@equation("Liu-Jain 69", "generalised force of joint torques", Links.generalized_force, Links.body_torques)
 @equation("Liu-Jain 70", "body forces by pseudo-inverse", Links.wrenches)
-@equation("Liu-Jain 71", "joint torques of a generalized force", Links.joint_torques)
+@equation("Liu-Jain 71", "joint torques of a generalised force", Links.joint_torques)
 @all_robots
 def test_forces(make) -> None:
     robot = make()

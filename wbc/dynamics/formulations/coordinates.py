@@ -1,7 +1,7 @@
 """Coordinates whose rates are a velocity: the rotations of a robot by Euler angles or rotation vectors.
 
 Our configuration has quaternions and our velocity has angular velocities; textbooks that write q̈ mean coordinates
-like these (Liu–Jain section 5.2; ETH 2.262; Kindr, generalized coordinates). They have singularities, ours have none.
+like these (Liu–Jain section 5.2; ETH 2.262; Kindr, generalised coordinates). They have singularities, ours have none.
 """
 
 from __future__ import annotations

@@ -72,7 +72,7 @@ class Links:
         return np.asarray(self.jacobian @ self._robot.v)
 
     def generalized_velocity(self, velocity: ArrayLike) -> Array:
-        """J⁺ V: the generalized velocity that fits these links' velocities best (Liu–Jain 61).
+        """J⁺ V: the generalised velocity that fits these links' velocities best (Liu–Jain 61).
 
         Where J times it is not V, no motion that keeps the links together has these velocities.
 
@@ -110,7 +110,7 @@ class Links:
         return np.asarray(np.einsum("kji,kj->ki", self._parent_axes(), self.connectivity @ omega))
 
     def joint_velocity(self, velocity: ArrayLike) -> Array:
-        """The generalized velocity joint by joint: small pseudo-inverses instead of a large one (Liu–Jain 66).
+        """The generalised velocity joint by joint: small pseudo-inverses instead of a large one (Liu–Jain 66).
 
         Each joint's turning is read off the relative angular velocity of its link, then its translations off the
         link's linear velocity. It is `generalized_velocity` where V keeps the links together.
@@ -164,7 +164,7 @@ class Links:
         return np.asarray(self.connectivity.T @ np.einsum("kij,kj->ki", self._parent_axes(), hinges))
 
     def wrenches(self, force: ArrayLike) -> Array:
-        """(Jᵀ)⁺ Q: of all wrenches at the links' centres of mass that are this generalized force, the least (70).
+        """(Jᵀ)⁺ Q: of all wrenches at the links' centres of mass that are this generalised force, the least (70).
 
         Args:
             force: Q, shape (nv,).

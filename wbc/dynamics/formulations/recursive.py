@@ -10,7 +10,7 @@ from wbc.model.tree import Node, Tree
 
 
 def recursive_newton_euler(tree: Tree, q: Array, v: Array, vdot: Array) -> Array:
-    """The generalized force M v̇ + C + g of a robot, without armature and passive joint forces.
+    """The generalised force M v̇ + C + g of a robot, without armature and passive joint forces.
 
     One sweep outwards gives each part its velocity and acceleration from its carrier's, in the part's own axes; one
     sweep inwards gathers the forces that these need, and each joint's force is the share along its motion. Gravity

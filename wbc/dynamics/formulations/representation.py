@@ -53,7 +53,7 @@ class VelocityChange(NamedTuple):
         return self.matrix @ self._checked(wdot, "wdot") + self.derivative @ self._checked(w, "w")
 
     def force(self, force: ArrayLike) -> Array:
-        """Bᵀ Q, shape (nv,): a generalized force Q does the same power on w as on v."""
+        """Bᵀ Q, shape (nv,): a generalised force Q does the same power on w as on v."""
         return self.matrix.T @ self._checked(force, "force")
 
     def jacobian(self, jacobian: ArrayLike) -> Array:
