@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -98,3 +100,26 @@ def test_the_controllers_own_robot_tells_of_the_last_tick_and_a_copy_of_the_tick
     assert second._state() is ours.robot and first.explain() == told
     with ThreadPoolExecutor(1) as pool:  # the thread that steps may move on at any moment
         assert pool.submit(second._state).result() is not ours.robot
+
+
+def test_solutions_that_are_kept_and_asked_keep_no_robots(monkeypatch: pytest.MonkeyPatch) -> None:
+    robot = wbc.load("arm", "numpy")
+    stack = wbc.Stack(tasks.EquationOfMotion() / tasks.TorqueLimits() / tasks.JointAcceleration())
+    ours, q, twins = wbc.Controller(robot, stack), np.array(robot.model.nominal), []
+    copy = type(robot).copy
+
+    def counted(self: wbc.Dynamics) -> wbc.Dynamics:
+        twin = copy(self)
+        twins.append(weakref.ref(twin))
+        return twin
+
+    monkeypatch.setattr(type(robot), "copy", counted)
+    kept = [ours.step(q, np.full(7, 0.1 * k)) for k in range(10)]
+    told = [(solution.explain(), solution.certificate) for solution in kept[:-1]]
+    assert len(twins) == len(told) == 9, "all questions about one tick share a robot"
+    gc.collect()
+    assert sum(twin() is not None for twin in twins) == 1
+    del kept[:]
+    gc.collect()  # solutions, and then the robot of the last one
+    gc.collect()
+    assert not any(twin() is not None for twin in twins)

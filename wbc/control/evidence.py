@@ -15,6 +15,7 @@ from wbc.arrays import Array
 from wbc.control.equation_of_motion import EquationOfMotion
 from wbc.control.solving import Outcome, Status
 from wbc.control.tolerance import load_unit
+from wbc.control.twins import twin_of
 from wbc.copies import Independent
 from wbc.tasking.tick import Tick
 
@@ -125,13 +126,7 @@ class Evidence(Independent, ABC):
         """
         if self._thread == get_ident() and self._robot.updates == self._stamp:
             return self._robot
-        return self._twin
-
-    @cached_property
-    def _twin(self) -> Dynamics:
-        twin = self._robot.copy()
-        twin.update(self.q, self.v)
-        return twin
+        return twin_of(self, self._robot, self.q, self.v)
 
     @cached_property
     def _table(self) -> list[tuple[Part, Array, Array]]:
