@@ -28,20 +28,22 @@
 
 /* ---- which directions are weak --------------------------------------------------------------------------------- */
 
-/* a bound on 1 / (the least singular value of the level's rows, each over the size of its task's rows): |R^-1| by Frobenius */
+/* A bound on 1 / (the least singular value of the level's rows, each over the size of its task's rows): |R^-1| by Frobenius,
+   or by its largest sums of lines and columns, whichever is less. The latter is 1 for a posture of any number of joints. */
 static double inverse_size(Hierarchy *h, const Level *level) {
     int r = level->rank;
-    double total = 0.0, most = 0.0, *x = h->work;
+    double total = 0.0, most = 0.0, widest = 0.0, longest = 0.0, *x = h->work, *line = h->soft->Y;
     for (int i = 0; i < level->count; i++)
         if (h->scale[level->order[i]] > most) most = h->scale[level->order[i]];
-    for (int j = 0; j < r; j++) { /* column j of the inverse */
+    memset(line, 0, (size_t)r * sizeof(double));
+    for (int j = 0; j < r; j++) { /* column j of the inverse: its entries from..to - 1 */
+        int from = level->exact ? j : 0, to = level->exact ? r : j + 1;
         if (level->exact) {
             for (int i = j; i < r; i++) {
                 const double *t = h->T + (size_t)level->order[i] * h->ld + level->column;
                 double rest = i == j ? h->scale[level->order[i]] : -dot(t + j, x + j, i - j);
                 x[i] = rest / t[i];
             }
-            total += dot(x + j, x + j, r - j);
         } else {
             memset(x, 0, (size_t)j * sizeof(double));
             x[j] = most;
@@ -50,10 +52,19 @@ static double inverse_size(Hierarchy *h, const Level *level) {
                 x[i] /= column[i];
                 add(-x[i], column, x, i);
             }
-            total += dot(x, x, j + 1);
         }
+        total += dot(x + from, x + from, to - from);
+        double sum = 0.0;
+        for (int i = from; i < to; i++) {
+            double size = fabs(x[i]);
+            sum += size;
+            line[i] += size;
+        }
+        if (!(sum <= longest)) longest = sum;
     }
-    return sqrt(total);
+    for (int i = 0; i < r; i++)
+        if (!(line[i] <= widest)) widest = line[i];
+    return sqrt(fmin(total, widest * longest));
 }
 
 /* the level's rows, each over the size of its task's rows, in its columns: column by column, m x r */
