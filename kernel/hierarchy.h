@@ -94,7 +94,6 @@ typedef struct {
     int *index, *left, left_count; /* rows that leave; those that left last */
     double *y_safe, *y_reached, *y_near;
     unsigned char *lenient, *settled, *stuck; /* rows that are held for a reason: as multipliers say, as leaving in vain has shown */
-    double settles, reason; /* the share from which on a multiplier holds its row; of the row that left, by which it was held */
     double *slack; /* by which bounds are widened while a cycle is broken */
     unsigned long long *seen;
     int seen_count;

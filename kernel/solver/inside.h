@@ -10,8 +10,8 @@
 #define FEASIBILITY 1e-12 /* a row is violated beyond this share of |row| (1 + |y|) */
 #define SOFT_NOISE 1e-11  /* what a soft row leaves of one beside it is known to this share of its terms */
 #define NEGLIGIBLE 3e-13  /* a residual below this share of its terms is rounding */
-#define SIGNIFICANT 1e-8  /* a multiplier of the wrong sign counts beyond this share of |A_k| |residual| */
-#define SETTLED 1e-6      /* one of the right sign settles its row beyond this share */
+#define SIGNIFICANT 1e-10 /* a multiplier of the wrong sign counts beyond this share of |A_k| |residual| */
+#define SETTLED 1e-9      /* one of the right sign settles its row beyond this share */
 #define ACCURACY 1e-10    /* what a solved equation may be off, as a share of its terms, for an answer to be optimal */
 #define EXACT 1e-8        /* and a level, as a share of what it misses */
 #define CLEAR 1e-3        /* a rank is clear where no row adds less than this share of itself to those before it */
@@ -45,7 +45,7 @@ static void finish_soft(Hierarchy *h, int end);
 
 /* multipliers.c */
 static void find_multipliers(Hierarchy *h);
-static int leaving_rows(Hierarchy *h, int careful, double settled); /* into `index`: the rows that leave the set; 0: none, y_new is optimal */
+static int leaving_rows(Hierarchy *h, int careful, double settled, double significant); /* into `index`: the rows that leave the set; 0: none, y_new is optimal */
 static int is_accurate(Hierarchy *h);               /* whether the levels' equations are solved as well as numbers allow */
 
 /* guess.c */

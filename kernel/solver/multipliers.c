@@ -131,8 +131,8 @@ static double share_of(const Hierarchy *h, int p, int row) {
 /* Walks the levels that pull, highest first: a row that an earlier one holds for a reason is settled; of the others those
    that this one would push off leave. Ordinarily all rows of the level itself leave at once, or the one that is pushed
    most; a careful search takes the first row alone, so that no cycle can close (Bland's rule). `settled` is the share from
-   which on a row is settled. Of a row that leaves alone `reason` is what earlier levels held it for, too small a share. */
-static int leaving_rows(Hierarchy *h, int careful, double settled) {
+   which on a row is settled, `significant` that from which on one is pushed off. */
+static int leaving_rows(Hierarchy *h, int careful, double settled, double significant) {
     find_multipliers(h);
     memcpy(h->settled, h->stuck, (size_t)h->rows);
     for (int p = h->pulls - 1; p >= 0; p--) {
@@ -142,7 +142,7 @@ static int leaving_rows(Hierarchy *h, int careful, double settled) {
             for (int i = 0; i < h->held_count[j]; i++) {
                 int row = h->held[h->start[j] + i];
                 double share = share_of(h, p, row);
-                if (share >= -SIGNIFICANT || h->settled[row]) continue;
+                if (share >= -significant || h->settled[row]) continue;
                 if (share < most) most = share, worst = row;
                 if (first < 0 || row < first) first = row;
                 if (j == k) h->index[own++] = row;
@@ -150,8 +150,6 @@ static int leaving_rows(Hierarchy *h, int careful, double settled) {
         if (worst >= 0) {
             if (own && !careful) return own;
             h->index[0] = careful ? first : worst;
-            h->reason = 0.0;
-            for (int above = h->pulls - 1; above > p; above--) h->reason = fmax(h->reason, share_of(h, above, h->index[0]));
             return 1;
         }
         for (int j = 0; j <= k && j < h->active_levels; j++)

@@ -14,8 +14,7 @@
 #define AT_ONCE 1e-12  /* a step that is no step */
 #define LENIENT 1e-10  /* a row that would come back at once by rounding alone is violated beyond this share only */
 #define ROUNDING 1e-13 /* a share that may be rounding */
-#define BELIEVED 0.03  /* where a small multiplier turns out to hold its row, those are believed that are so much smaller */
-#define LEAST_REASON 1e-9 /* but none that is a smaller share */
+#define WRONG 1e-8     /* of a row that came back at once: so large a share with the wrong sign is none of rounding */
 #define FAR 1e3        /* rounding at a point that is further out than this is not measured by the point */
 #define KEEPS 0.4      /* what is left to do where a search is stopped takes no more than this share of the time */
 
@@ -73,7 +72,7 @@ static void accept(Hierarchy *h) {
 
 /* From y towards y_new until the first row outside the set blocks; it enters. Gives its level.
    `last`: the row that has just left alone, or -1. Where it blocks at once it was held for a reason after all: it is stuck,
-   as long as the set is this one. Where its multipliers showed a reason, though a small one, others' are believed as well. */
+   as long as the set is this one. */
 static int step(Hierarchy *h, int careful, int last) {
     double first = 1.0, most = -1.0, *share = h->work;
     int pick = -1;
@@ -99,7 +98,6 @@ static int step(Hierarchy *h, int careful, int last) {
         pick = last;
         first = share[last];
         h->stuck[last] = 1;
-        if (h->reason > LEAST_REASON) h->settles = fmin(h->settles, fmax(BELIEVED * h->reason, LEAST_REASON));
     }
     for (int i = 0; i < h->n; i++) h->y[i] += first * (h->y_new[i] - h->y[i]);
     for (int i = 0; i < h->active_rows; i++) h->value[i] += first * (h->value_new[i] - h->value[i]);
@@ -127,7 +125,7 @@ static int is_optimal(Hierarchy *h) {
     int any = 0;
     for (int i = 0; i < h->active_rows; i++) any |= h->stuck[i];
     memset(h->stuck, 0, (size_t)h->rows);
-    return (!any || h->soft->count || !leaving_rows(h, 1, ROUNDING)) && is_accurate(h);
+    return (!any || h->soft->count || !leaving_rows(h, 1, ROUNDING, WRONG)) && is_accurate(h);
 }
 
 static unsigned long long name_of_set(const Hierarchy *h) {
@@ -168,7 +166,6 @@ static enum Status search(Hierarchy *h, int limit, int fresh, int *cycles) {
     int from = 0, begun = 0, careful = 0, last = -1, held = h->held_total;
     unsigned long long before = 0;
     h->seen_count = h->left_count = 0;
-    h->settles = SETTLED;
     memset(h->stuck, 0, (size_t)h->rows);
     memset(h->lenient, 0, (size_t)h->rows);
     for (int count = 0; count < limit; count++) {
@@ -203,7 +200,7 @@ static enum Status search(Hierarchy *h, int limit, int fresh, int *cycles) {
                 }
             }
             before = set;
-            int leaving = leaving_rows(h, careful, h->settles);
+            int leaving = leaving_rows(h, careful, SETTLED, SIGNIFICANT);
             if (!leaving) return is_optimal(h) ? OPTIMAL : STOPPED;
             last = leaving == 1 ? h->index[0] : -1;
             from = h->levels;
@@ -282,7 +279,7 @@ static enum Status break_cycle(Hierarchy *h, int limit) {
     /* by the size of this point: one far out, where the search began, may have widened the bounds beyond all measure */
     for (int i = 0; i < h->active_rows; i++)
         if (!(h->beyond[i] <= 1e-10 * h->size[i])) return STOPPED;
-    return leaving_rows(h, 0, SETTLED) || !is_accurate(h) ? STOPPED : OPTIMAL;
+    return leaving_rows(h, 0, SETTLED, SIGNIFICANT) || !is_accurate(h) ? STOPPED : OPTIMAL;
 }
 
 static double violation(const Hierarchy *h, int row, const double *y) {

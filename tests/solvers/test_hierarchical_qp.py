@@ -232,3 +232,17 @@ def test_weighted_multipliers_balance(compiled):
     A = np.vstack([level[0] for level in levels])
     np.testing.assert_allclose(A.T @ answer.multipliers[1], 0.0, atol=1e-9)
     np.testing.assert_allclose(answer.multipliers[1][2:], answer.residual[2:] * [2.0, 3.0], atol=1e-9)
+
+
+def test_a_small_reason_holds_a_row_and_a_small_gain_is_taken(compiled):
+    """The second unknown moves the equation by 3e-9 of its row only, but by 2e6 times that."""
+    solver, limits = HierarchicalQP(compiled=compiled), (np.eye(2), [-1.0, -1e6], [1.0, 1e6])
+    for b in (-20.0, 20.0):
+        answer = solver.solve([limits, (np.array([[1.0, 3e-9]]), b, b), (np.eye(2)[1:], -2e6, -2e6)])
+        np.testing.assert_allclose(answer.x, np.sign(b) * np.array([1.0, 1e6]), rtol=1e-9)
+    for b in (-20.0, 20.0):
+        answer = HierarchicalQP(compiled=compiled).solve(
+            [limits, (np.array([[1.0, 3e-9]]), b, b), (np.eye(2)[1:], 1e5, 1e5)]
+        )
+        np.testing.assert_allclose(answer.x, np.sign(b) * np.array([1.0, 1e6]), rtol=1e-9)
+        assert answer.iterations < 5  # where it was not believed, the row left and came back

@@ -15,10 +15,10 @@ NEGLIGIBLE = 3e-13
 SOFT_NOISE = 1e-11
 """What a soft row leaves of one beside it is known to this share of its terms."""
 
-SIGNIFICANT = 1e-8
+SIGNIFICANT = 1e-10
 """A multiplier of the wrong sign counts beyond this share of |A_k| |residual|."""
 
-SETTLED = 1e-6
+SETTLED = 1e-9
 """One of the right sign settles its row beyond this share."""
 
 ACCURACY = 1e-10
@@ -137,7 +137,12 @@ def _pull_of_soft(working: WorkingSet, level: int, pulls: list[Array], sizes: li
 
 
 def leaving_rows(
-    working: WorkingSet, found: Multipliers, stuck: MaskArray, careful: bool, settled: float = SETTLED
+    working: WorkingSet,
+    found: Multipliers,
+    stuck: MaskArray,
+    careful: bool,
+    settled: float = SETTLED,
+    significant: float = SIGNIFICANT,
 ) -> list[int]:
     """The rows that leave the set; none: its solution is optimal.
 
@@ -151,12 +156,13 @@ def leaving_rows(
         stuck: rows that are held for a reason, as leaving in vain has shown.
         careful: as above.
         settled: the share from which on a row is settled.
+        significant: the share from which on one is pushed off.
     """
     if not found.levels:
         return []
     done = stuck.copy()
     for level, share in zip(reversed(found.levels), found.shares(working)[::-1], strict=True):
-        pushed = np.flatnonzero((share < -SIGNIFICANT) & ~done & (working.level_of <= level) & (working.side != 0))
+        pushed = np.flatnonzero((share < -significant) & ~done & (working.level_of <= level) & (working.side != 0))
         if len(pushed):
             own = pushed[working.level_of[pushed] == level]
             if len(own) and not careful:
@@ -164,13 +170,6 @@ def leaving_rows(
             return [int(pushed[0] if careful else pushed[share[pushed].argmin()])]
         done |= (share > settled) & (working.level_of <= level)
     return []
-
-
-def reason_of(working: WorkingSet, found: Multipliers, row: int) -> float:
-    """The largest share with which the levels above the one that pushes a row off hold it, too small to settle it."""
-    shares = found.shares(working)[::-1, row]
-    pushes = int(np.argmax(shares < -SIGNIFICANT))
-    return float(shares[:pushes].max(initial=0.0))
 
 
 def is_accurate(working: WorkingSet) -> bool:

@@ -17,11 +17,11 @@ import numpy as np
 from wbc.arrays import Array, MaskArray
 from wbc.solvers.hierarchical.multipliers import (
     SETTLED,
+    SIGNIFICANT,
     Multipliers,
     find_multipliers,
     is_accurate,
     leaving_rows,
-    reason_of,
 )
 from wbc.solvers.hierarchical.working_set import WorkingSet
 
@@ -34,9 +34,8 @@ _AT_ONCE = 1e-12
 _ROUNDING = 1e-13
 """A share that may be rounding."""
 
-_BELIEVED, _LEAST_REASON = 0.03, 1e-9
-"""Where a small multiplier of the right sign turns out to hold its row, those are believed that are so much smaller,
-but no smaller share than this."""
+_WRONG = 1e-8
+"""Of a row that came back at once: so large a share with the wrong sign is none of rounding."""
 
 _ROUNDS = 3
 """So often a working set may come back to a careful search before it gives up."""
@@ -71,7 +70,6 @@ class Search:
         self.cycles = 0
         self._stuck: MaskArray = np.zeros(len(working.side), dtype=bool)
         self._beyond: Array = np.zeros(len(working.side))
-        self._settles, self._reason = SETTLED, 0.0
 
     def solve_set(self, start: int = 0) -> float:
         """Take an inner step, from the level `start` on.
@@ -104,7 +102,6 @@ class Search:
         start, begun, careful, last = 0, False, False, -1
         seen: set[bytes] = set()
         before, left = b"", list[int]()
-        self._settles = SETTLED
         for step in range(limit):
             worst = self.solve_set(start)
             if worst != worst:
@@ -130,22 +127,19 @@ class Search:
                 else:  # what left last is back: it is held for a reason after all
                     self._stuck[left] = True
                 before = name
-                left = leaving = self.leaving(careful, self._settles)
+                left = leaving = self.leaving(careful)
                 if not leaving:
                     return Outcome.OPTIMAL if self._is_optimal() else Outcome.STOPPED
                 last = leaving[0] if len(leaving) == 1 else -1
-                self._reason = 0.0
-                if last >= 0 and self.multipliers is not None:
-                    self._reason = reason_of(self.working, self.multipliers, last)
                 start = min(working.release(row) for row in leaving)
             if perf_counter() > self.deadline:
                 break
         return Outcome.STOPPED
 
-    def leaving(self, careful: bool = False, settled: float = SETTLED) -> list[int]:
+    def leaving(self, careful: bool = False, settled: float = SETTLED, significant: float = SIGNIFICANT) -> list[int]:
         """The rows that leave the set at its solution."""
         self.multipliers = find_multipliers(self.working)
-        return leaving_rows(self.working, self.multipliers, self._stuck, careful, settled)
+        return leaving_rows(self.working, self.multipliers, self._stuck, careful, settled, significant)
 
     def _is_optimal(self) -> bool:
         """Whether the solution of the set may be called optimal.
@@ -156,7 +150,7 @@ class Search:
         """
         stuck = bool(self._stuck.any()) and self.working.soft is None
         self._stuck[:] = False
-        return not (stuck and self.leaving(True, _ROUNDING)) and is_accurate(self.working)
+        return not (stuck and self.leaving(True, _ROUNDING, _WRONG)) and is_accurate(self.working)
 
     def _begin(self) -> int:
         """Make the start the current point: rows violated there enter. Returns the first level to solve again."""
@@ -174,8 +168,7 @@ class Search:
         Args:
             careful: of those that block together the first enters, not the one that is violated most.
             last: the row that has just left alone, or -1. Where it blocks at once it was held for a reason after all:
-                it is stuck, as long as the set is this one. Where its multipliers showed a reason, though a small one,
-                others' are believed as well.
+                it is stuck, as long as the set is this one.
         """
         working = self.working
         rows = np.flatnonzero(self._beyond > 0.0)
@@ -194,8 +187,6 @@ class Search:
             pick = int(back[0])
             first = float(share[pick])
             self._stuck[last] = True
-            if self._reason > _LEAST_REASON:
-                self._settles = min(self._settles, max(_BELIEVED * self._reason, _LEAST_REASON))
         self.x = self.x + first * (working.x - self.x)
         self.value = self.value + first * (working.value - self.value)
         return working.hold(int(rows[pick]), 1 if up[pick] else -1)
