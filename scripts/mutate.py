@@ -1,13 +1,15 @@
 """Changes the code in small ways, one at a time, and prints the changes that no test notices.
 
-usage: python scripts/mutate.py [--count 60] [--seed 0] [--timeout S] [--most N] [--notes FILE]
-                                [--ignore TEST ...] [--deselect TEST ...] [FOLDER or FILE ...]
+usage: python scripts/mutate.py [--count 60] [--seed 0] [--timeout S] [--seconds S] [--most N] [--notes FILE]
+                                [--only FILE] [--ignore TEST ...] [--deselect TEST ...] [FOLDER or FILE ...]
 
 The folders are wbc/control, wbc/solvers and tasks where none is named. The work is done on a copy of the tree. First
-all tests of these folders run once: which test calls which function is kept in the notes, and a second run may begin
-with them. A change is then tried with the tests that call its function: those of the files that name its module first,
-of all, those that call most of the changed file. A survivor is a hole in the tests, or a change that means the same:
-read it. The same seed draws the same changes.
+all tests of these folders run once: which test runs which line is kept in the notes, and a second run may begin with
+them. A change is then tried with the tests that run its statement, the quick ones and those of the nearest files first,
+and before them those that noticed changes of the same file. Of a test with many parameters the first ones come first.
+A survivor is a hole in the tests, or a change that means the same: read it. The same seed draws the same changes.
+`--seconds 30` tries a change with as many tests as take so long; `--only FILE` tries the survivors of such a run, its
+output, once more.
 """
 
 from __future__ import annotations
@@ -22,11 +24,12 @@ import shutil
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from reached import Reach, load, reaching, record, run_tests
+from reached import Reach, compile_tests, load, reaching, record, run_tests
 
 ROOT = Path(__file__).parents[1]
 
@@ -63,8 +66,9 @@ SKIPPED = {"__repr__", "__str__", "__init_subclass__", "purpose"}
 """Functions that are about words."""
 
 
-FEW = 20
-"""So many tests are tried first: most changes are noticed by the nearest ones."""
+FEW = 20, 100
+"""So many tests are tried first, and next: most changes are noticed by the nearest ones, and few are collected in no
+time."""
 
 
 class Mutant(NamedTuple):
@@ -73,14 +77,16 @@ class Mutant(NamedTuple):
     Attributes:
         path: of the file, from the root.
         line: where it is.
-        function: the line in which the function around it begins; 0: it runs at import.
+        lines: of the statement that it is in, without what stands below it.
+        function: the lines of the function around it; all of the file where it runs at import.
         what: the change in words.
         source: of the whole file with it.
     """
 
     path: str
     line: int
-    function: int
+    lines: range
+    function: range
     what: str
     source: str
 
@@ -157,20 +163,37 @@ def _site(child: ast.AST, put: Callable[[ast.AST], None]) -> Iterator[tuple[ast.
 def mutants_of(path: str, source: str) -> list[Mutant]:
     """All changes of a file, in the order of its lines."""
     tree, found = ast.parse(source), []
-    spans = [
-        (min([node.lineno, *[one.lineno for one in node.decorator_list]]), node.end_lineno or node.lineno)
-        for node in ast.walk(tree)
-        if isinstance(node, ast.FunctionDef)
-    ]
+    functions = [_span(node) for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
+    statements = [_head(node) for node in ast.walk(tree) if isinstance(node, ast.stmt)]
+    every = range(1, len(source.splitlines()) + 1)
     for node, put in list(sites(tree)):
         for what, other in changes(node):
             if hasattr(node, "lineno"):
                 put(ast.copy_location(other, node))
-                around = max((begin for begin, end in spans if begin <= node.lineno <= end), default=0)
+                around = (
+                    min((s for s in some if node.lineno in s), key=len, default=every)
+                    for some in (statements, functions)
+                )
                 changed = ast.unparse(ast.fix_missing_locations(tree))
-                found.append(Mutant(path, node.lineno, around, what, changed))
+                found.append(Mutant(path, node.lineno, *around, what, changed))
                 put(node)
     return found
+
+
+def _smallest(spans: list[range], line: int, otherwise: range) -> range:
+    """The shortest of the spans that a line is in."""
+    return min((span for span in spans if line in span), key=len, default=otherwise)
+
+
+def _span(node: ast.FunctionDef) -> range:
+    """The lines of a function, its decorators included."""
+    return range(min([node.lineno, *[one.lineno for one in node.decorator_list]]), (node.end_lineno or node.lineno) + 1)
+
+
+def _head(node: ast.stmt) -> range:
+    """The lines of a statement, without the statements in it."""
+    inside = [one.lineno for one in getattr(node, "body", [])]
+    return range(node.lineno, max(min(inside), node.lineno + 1) if inside else (node.end_lineno or node.lineno) + 1)
 
 
 def folder_of(path: str) -> str:
@@ -189,43 +212,100 @@ def distances(path: str) -> dict[str, int]:
     return found
 
 
-def tests_of(mutant: Mutant, notes: list[Reach]) -> dict[str, float]:
-    """The tests that reach a change, in the order in which they are tried, and how long each takes, s.
+def tests_of(mutant: Mutant, notes: list[Reach], killed: Counter[tuple[str, str]]) -> dict[str, float]:
+    """The tests that run a change, in the order in which they are tried, and how long each takes, s.
 
-    Those of the nearest files come first; of these the ones that call most functions of the changed file. Where none
-    reaches it, those of the nearest files: what another process calls is not noted.
+    Where none runs its statement, those that run its function, and where none does that, those of the nearest files:
+    what another process runs is not noted.
+
+    Args:
+        mutant: the change.
+        notes: which test runs which line.
+        killed: how many changes of a file a test has noticed, by file and by test without its parameters.
     """
     far = distances(mutant.path)
     known = [reach for reach in notes if reach.test.split("::")[0] in far]
-    calls = {reach.test: sum(path == mutant.path for path, _ in reach.functions) for reach in known}
-    seconds = reaching(known, (mutant.path, mutant.function)) or {
-        reach.test: reach.seconds for reach in known if far[reach.test.split("::")[0]] < 2
-    }
-    return dict(
-        sorted(seconds.items(), key=lambda item: (min(far[item[0].split("::")[0]], 2), -calls[item[0]], item[1]))
+    seconds = (
+        reaching(known, mutant.path, mutant.lines)
+        or reaching(known, mutant.path, mutant.function)
+        or {reach.test: reach.seconds for reach in known if far[reach.test.split("::")[0]] < 2}
     )
+    alike: Counter[str] = Counter()
+    order: dict[str, float] = {}
+    for test in sorted(seconds, key=lambda test: seconds[test]):
+        plain = test.split("[")[0]
+        alike[plain] += 1
+        near = 1.0 if far[test.split("::")[0]] < 2 else 3.0
+        order[test] = near * alike[plain] * (0.02 + seconds[test]) / (1.0 + killed[mutant.path, plain])
+    return {test: seconds[test] for test in sorted(order, key=lambda test: order[test])}
 
 
-def came_of(tree: Path, tests: dict[str, float], options: list[str], timeout: float | None) -> str:
-    """What tests say to a change: "passed" (it survives), "failed" or "timeout". Few are collected in no time."""
-    names = list(tests)
-    for some in (names[:FEW], names[FEW:]):
+def first_of(tests: dict[str, float], most: int | None, budget: float | None) -> dict[str, float]:
+    """As many of the tests as are asked for: a number, or what they take, s."""
+    found, spent = {}, 0.0
+    for test, seconds in list(tests.items())[:most]:
+        spent += seconds
+        if budget is not None and spent > budget and found:
+            break
+        found[test] = seconds
+    return found
+
+
+def came_of(tree: Path, tests: dict[str, float], options: list[str], timeout: float | None) -> tuple[str, str]:
+    """What tests say to a change: "passed" (it survives), "failed" or "timeout", and which test failed."""
+    names, came, killer = list(tests), "passed", ""
+    for some in (names[: FEW[0]], names[FEW[0] : FEW[1]], names[FEW[1] :]):
         # tests that are only slow must not pass for tests that noticed something
         limit = timeout or 60.0 + 10.0 * sum(tests[name] for name in some)
-        came = run_tests(tree, some, options, limit) if some else "passed"
-        if came != "passed":
-            break
-    return came
+        if some and came == "passed":
+            came, killer = run_tests(tree, some, options, limit)
+    return came, killer
 
 
 def noted(notes: Path | None, tree: Path, tests: list[str], options: list[str]) -> list[Reach]:
-    """Which test calls which function: out of the notes, or found out, and noted."""
+    """Which test runs which line: out of the notes, or found out, and noted."""
     if notes is not None and notes.exists():
         return load(notes)
     found = record(tree, tests, TESTS, options)
     if notes is not None:
         shutil.copy(tree / "reached.json", notes)
     return found
+
+
+def try_out(
+    mutant: Mutant, tree: Path, tests: dict[str, float], options: list[str], timeout: float | None
+) -> tuple[str, str]:
+    """Puts a change into the tree, runs tests, and takes it back: see `came_of`."""
+    target = tree / mutant.path
+    kept = target.read_text(encoding="utf-8")
+    for old in target.parent.glob(f"__pycache__/{target.stem}.*"):
+        old.unlink()  # bytecode knows its source by size and second
+    target.write_text(mutant.source, encoding="utf-8")
+    try:
+        return came_of(tree, tests, options, timeout)
+    finally:
+        target.write_text(kept, encoding="utf-8")
+
+
+def told(mutant: Mutant) -> str:
+    """A change in words."""
+    line = (ROOT / mutant.path).read_text(encoding="utf-8").splitlines()[mutant.line - 1].strip()
+    return f"{mutant.path}:{mutant.line}: {mutant.what}: {line}"
+
+
+def drawn(folders: Sequence[str], count: int, seed: int, only: Path | None) -> list[Mutant]:
+    """The changes that are tried: drawn at random, or the survivors of a run."""
+    places = [ROOT / folder for folder in folders]
+    paths = [path for place in places for path in (sorted(place.rglob("*.py")) if place.is_dir() else [place])]
+    files = [path.relative_to(ROOT).as_posix() for path in paths]
+    every = [mutant for path in files for mutant in mutants_of(path, (ROOT / path).read_text(encoding="utf-8"))]
+    if only is None:
+        some = random.Random(seed).sample(every, min(count, len(every)))
+    else:
+        left = re.findall(r"SURVIVED .* s  (.*) \(\d+ tests\)", only.read_text(encoding="utf-8"))
+        some = [mutant for mutant in every if told(mutant) in left]
+    print(f"{len(some)} of {len(every)} changes in {len(files)} files", flush=True)
+    return sorted(some, key=lambda mutant: (mutant.path, mutant.line))
 
 
 def main() -> int:
@@ -235,42 +315,36 @@ def main() -> int:
     parser.add_argument("--count", type=int, default=60)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--timeout", type=float, help="s for each change; else ten times what its tests take, and 60")
-    parser.add_argument("--most", type=int, help="tests that a change is tried with; else all that reach it")
-    parser.add_argument("--notes", type=Path, help="where it is kept which test calls what; taken from there if it is")
+    parser.add_argument("--seconds", type=float, help="a change is tried with tests that take so long; else with all")
+    parser.add_argument("--most", type=int, help="tests that a change is tried with; else all that run it")
+    parser.add_argument("--notes", type=Path, help="where it is kept which test runs what; taken from there if it is")
+    parser.add_argument("--only", type=Path, help="the output of a run: its survivors are tried once more")
     parser.add_argument("--ignore", action="append", default=[], help="a test file or folder that is left out")
     parser.add_argument("--deselect", action="append", default=[], help="a single test that is left out")
     given = parser.parse_args()
     os.environ["OMP_NUM_THREADS"], sys.dont_write_bytecode = "1", True
     options = [f"--ignore={name}" for name in given.ignore] + [f"--deselect={name}" for name in given.deselect]
-
-    places = [ROOT / folder for folder in given.folders]
-    paths = [path for place in places for path in (sorted(place.rglob("*.py")) if place.is_dir() else [place])]
-    files = [path.relative_to(ROOT).as_posix() for path in paths]
-    every = [mutant for path in files for mutant in mutants_of(path, (ROOT / path).read_text(encoding="utf-8"))]
-    drawn = random.Random(given.seed).sample(every, min(given.count, len(every)))
-    print(f"{len(drawn)} of {len(every)} changes in {len(files)} files", flush=True)
-    survivors = []
+    mutants, survivors = drawn(given.folders, given.count, given.seed, given.only), []
+    killed: Counter[tuple[str, str]] = Counter()
     with tempfile.TemporaryDirectory() as folder:
         tree = Path(folder)
         shutil.copytree(
             ROOT, tree, ignore=shutil.ignore_patterns(".*", "__pycache__", "build", "out"), dirs_exist_ok=True
         )
-        tests = sorted({name for mutant in drawn for name in TESTS[folder_of(mutant.path)]})
+        tests = sorted({name for mutant in mutants for name in TESTS[folder_of(mutant.path)]})
         notes = noted(given.notes, tree, tests, options)
-        for number, mutant in enumerate(sorted(drawn, key=lambda mutant: (mutant.path, mutant.line)), 1):
-            target, began = tree / mutant.path, time.perf_counter()
-            kept = target.read_text(encoding="utf-8")
-            target.write_text(mutant.source, encoding="utf-8")
-            reached = dict(list(tests_of(mutant, notes).items())[: given.most])
-            came = came_of(tree, reached, options, given.timeout)
-            target.write_text(kept, encoding="utf-8")
-            line = kept.splitlines()[mutant.line - 1].strip()
+        compile_tests(tree, tests)
+        for number, mutant in enumerate(mutants, 1):
+            began = time.perf_counter()
+            reached = first_of(tests_of(mutant, notes, killed), given.most, given.seconds)
+            came, killer = try_out(mutant, tree, reached, options, given.timeout)
+            killed[mutant.path, killer.split("[")[0]] += 1
             words = "SURVIVED" if came == "passed" else came
-            told = f"{mutant.path}:{mutant.line}: {mutant.what}: {line} ({len(reached)} tests)"
-            print(f"{number:3d} {words:8s} {time.perf_counter() - began:5.1f} s  {told}", flush=True)
+            line = f"{words:8s} {time.perf_counter() - began:5.1f} s  {told(mutant)} ({len(reached)} tests)"
+            print(f"{number:3d} {line} {killer}".rstrip(), flush=True)
             if came == "passed":
-                survivors.append(told)
-    print(f"\n{len(survivors)} of {len(drawn)} survived", *survivors, sep="\n")
+                survivors.append(told(mutant))
+    print(f"\n{len(survivors)} of {len(mutants)} survived", *survivors, sep="\n")
     return bool(survivors)
 
 

@@ -1,4 +1,4 @@
-"""Which tests reach which function, and runs of pytest that begin with what takes long to import. For `mutate.py`."""
+"""Which tests reach which line, and runs of pytest that begin with what takes long to import. For `mutate.py`."""
 
 from __future__ import annotations
 
@@ -12,27 +12,30 @@ from collections.abc import Callable, Generator, Iterable
 from importlib import import_module
 from pathlib import Path
 from types import CodeType, FrameType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 
 HEAVY = ("numpy", "scipy.linalg", "scipy.optimize", "hypothesis", "pinocchio", "mujoco", "matplotlib", "PIL.Image")
 """What tests import, and no change concerns."""
 
-Function = tuple[str, int]
-"""The path of a file, from the root, and the line in which a function begins; line 0: what runs at import."""
+CALLS = 200
+"""A function that a test has called so often is no longer looked at in that test: the record would take hours."""
+
+Lines = dict[str, set[int]]
+"""Lines by the path of their file, from the root."""
 
 
 class Reach(NamedTuple):
-    """A test, how long it takes, s, and what it calls."""
+    """A test, how long it takes, s, and the lines that it runs."""
 
     test: str
     seconds: float
-    functions: frozenset[Function]
+    lines: Lines
 
 
 class Recorder:
-    """A plugin of pytest: the functions of some folders that each test calls, its fixtures included.
+    """A plugin of pytest: the lines of some folders that each test runs, its fixtures included.
 
     Args:
         tree: the root.
@@ -41,31 +44,49 @@ class Recorder:
 
     def __init__(self, tree: Path, folders: Iterable[str]) -> None:
         self._root, self._places = f"{tree.resolve()}/", tuple(f"{tree.resolve()}/{folder}/" for folder in folders)
-        self._calls: set[CodeType] = set()
-        self.found: list[tuple[str, float, list[Function]]] = []
+        self._calls: dict[CodeType, int] = {}
+        self._lines: dict[CodeType, set[int]] = {}
+        self.found: list[tuple[str, float, dict[str, list[int]]]] = []
         self.failed: set[str] = set()
 
     @pytest.hookimpl(hookwrapper=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None]:
         """Records a test."""
-        self._calls, began = set(), time.perf_counter()
-        threading.setprofile(self._called)
-        sys.setprofile(self._called)
+        self._calls, self._lines, began = {}, {}, time.perf_counter()
+        threading.settrace(self._called)
+        sys.settrace(self._called)
         yield
-        sys.setprofile(None)
-        threading.setprofile(None)  # type: ignore[arg-type]
-        ours = [code for code in self._calls if code.co_filename.startswith(self._places)]
-        functions = {(code.co_filename.removeprefix(self._root), code.co_firstlineno) for code in ours}
-        self.found.append((item.nodeid, time.perf_counter() - began, sorted(functions)))
+        sys.settrace(None)
+        threading.settrace(None)  # type: ignore[arg-type]
+        lines: Lines = {}
+        for code, some in self._lines.items():
+            lines.setdefault(code.co_filename.removeprefix(self._root), set()).update(some)
+        told = {path: sorted(some) for path, some in sorted(lines.items())}
+        self.found.append((item.nodeid, time.perf_counter() - began, told))
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Remembers what fails without a change: it says nothing."""
         if report.failed:
             self.failed.add(report.nodeid)
 
-    def _called(self, frame: FrameType, event: str, argument: object) -> None:
-        if event == "call":
-            self._calls.add(frame.f_code)
+    def _called(self, frame: FrameType, event: str, argument: object) -> Tracer | None:
+        code = frame.f_code
+        calls = self._calls.get(code, 0)
+        if calls >= CALLS or not code.co_filename.startswith(self._places):
+            return None
+        self._calls[code] = calls + 1
+        lines = self._lines.setdefault(code, {code.co_firstlineno})
+
+        def ran(frame: FrameType, event: str, argument: object) -> Tracer | None:
+            if event == "line":
+                lines.add(frame.f_lineno)
+            return ran
+
+        return ran
+
+
+Tracer = Callable[[FrameType, str, object], Any]
+"""What Python calls for each line."""
 
 
 def record(tree: Path, tests: list[str], folders: Iterable[str], options: list[str]) -> list[Reach]:
@@ -85,24 +106,43 @@ def record(tree: Path, tests: list[str], folders: Iterable[str], options: list[s
 def load(notes: Path) -> list[Reach]:
     """What was recorded."""
     lines = json.loads(notes.read_text(encoding="utf-8"))
-    return [Reach(test, seconds, frozenset((path, line) for path, line in called)) for test, seconds, called in lines]
+    return [Reach(test, seconds, {path: set(some) for path, some in ran.items()}) for test, seconds, ran in lines]
 
 
-def reaching(found: Iterable[Reach], function: Function) -> dict[str, float]:
-    """The tests that call a function, and how long each takes; of line 0, that call any function of the file."""
-    path, line = function
-    return {
-        reach.test: reach.seconds
-        for reach in found
-        if (function in reach.functions if line else any(path == called for called, _ in reach.functions))
-    }
+def reaching(found: Iterable[Reach], path: str, lines: range) -> dict[str, float]:
+    """The tests that run one of some lines of a file, and how long each takes."""
+    return {reach.test: reach.seconds for reach in found if not reach.lines.get(path, set()).isdisjoint(lines)}
 
 
-def run_tests(tree: Path, tests: list[str], options: list[str], seconds: float | None) -> str:
-    """Runs tests until one fails: "passed", "failed" or "timeout"."""
-    arguments = ["-x", "-q", "-p", "no:cacheprovider", *options, *tests]
-    code = in_fork(tree, lambda: int(pytest.main(arguments)), seconds)
-    return "timeout" if code is None else "failed" if code else "passed"
+class Killer:
+    """A plugin of pytest: writes down the first test that fails."""
+
+    def __init__(self, file: Path) -> None:
+        self._file = file
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Looks at what came of a test."""
+        if report.failed:
+            self._file.write_text(report.nodeid, encoding="utf-8")
+
+
+def run_tests(tree: Path, tests: list[str], options: list[str], seconds: float | None) -> tuple[str, str]:
+    """Runs tests until one fails: "passed", "failed" or "timeout", and the one that failed ("" where none is known)."""
+    arguments, said = ["-x", "-q", "-p", "no:cacheprovider", *options, *tests], tree / "failed.txt"
+    said.unlink(missing_ok=True)
+    code = in_fork(tree, lambda: int(pytest.main(arguments, plugins=[Killer(said)])), seconds)
+    came = "timeout" if code is None else "failed" if code else "passed"
+    return came, said.read_text(encoding="utf-8") if said.exists() else ""
+
+
+def compile_tests(tree: Path, tests: list[str]) -> None:
+    """Imports tests where nothing is changed, and keeps the bytecode: each change would compile them once more."""
+
+    def work() -> int:
+        sys.dont_write_bytecode = False
+        return int(pytest.main(["--collect-only", "-q", "-p", "no:cacheprovider", *tests]))
+
+    in_fork(tree, work, None)
 
 
 def in_fork(tree: Path, work: Callable[[], int], seconds: float | None) -> int | None:
