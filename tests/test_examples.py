@@ -96,6 +96,18 @@ def test_a_tumbling_body_keeps_what_euler_angles_lose(tmp_path):
     assert ways["Euler angles, runge-kutta"][1] > 0.3
 
 
+def test_an_arm_that_avoids_collisions_keeps_its_margin_and_one_that_does_not_meets_what_is_in_its_way():
+    module = example(18)
+    nearest = {}
+    for avoid in (True, False):
+        made = module.scene(avoid=avoid)
+        log = made.run(5.5)  # over the pillar, past the ball, and back
+        assert log.ended == "finished"
+        nearest[avoid], tool = module.distances(made.controller.robot, log)
+        assert np.linalg.norm(tool[-1] - module.PLACES[0]) < 0.03
+    assert nearest[True].min() > 0.0195 and nearest[False].min() < -0.02
+
+
 # --- wiping -----------------------------------------------------------------------------------------------------------
 
 
