@@ -9,6 +9,8 @@ import tasks
 import wbc
 from tests.tasks.motions import CLOSE, Moving
 
+mujoco = pytest.importorskip("mujoco")
+
 
 def soles(forces: str = "wrench") -> list[wbc.SurfaceContact]:
     return [wbc.SurfaceContact(foot, 0.6, forces=forces) for foot in ("left_foot", "right_foot")]
@@ -88,6 +90,51 @@ def test_the_divergent_component_goes_to_its_target_and_the_centre_of_mass_follo
         plant.apply(controller.step(*plant.state, tick * 1e-3).torque)
         plant.step()
     assert np.abs(controller.robot.com[:2] - goal).max() < 1e-3
+
+
+def felt(plant: wbc.MujocoSimulator) -> dict[str, np.ndarray]:
+    """By foot, and for "both", where the floor of MuJoCo presses: the mean of its contacts' places by normal force."""
+    found: dict[str, list] = {"left_foot": [], "right_foot": []}
+    for number, contact in enumerate(plant.mj_data.contact):
+        force = np.zeros(6)
+        mujoco.mj_contactForce(plant.mj_model, plant.mj_data, number, force)
+        found["left_foot" if contact.pos[1] > 0.0 else "right_foot"].append((force[0], *contact.pos[:2]))
+    found["both"] = found["left_foot"] + found["right_foot"]
+    means = {foot: np.reshape(parts, (-1, 3)) for foot, parts in found.items()}
+    return {foot: parts[:, 0] @ parts[:, 1:] / parts[:, 0].sum() for foot, parts in means.items()}
+
+
+def test_the_pressure_of_a_sole_goes_to_its_target() -> None:
+    """The left foot stands on its outer edge of the heel, then near its toes; the centre of mass stays."""
+    press = tasks.CenterOfPressure("left_foot")
+    controller, plant = standing(tasks.CenterOfMass(gains=wbc.Gains(1.5), axes="xy"), press)
+    for number, point in enumerate(((-0.03, 0.02), (0.06, -0.01))):
+        press.target = point
+        for tick in range(300):
+            plant.apply(controller.step(*plant.state, 0.3 * number + tick * 1e-3).torque)
+            plant.step()
+        foot = controller.robot.pose("left_foot")
+        assert np.linalg.norm(felt(plant)["left_foot"] - (foot @ [*point, 0.0, 1.0])[:2]) < 2e-3
+    assert abs(plant.state[0][2] - plant.model.nominal[2]) < 5e-3
+
+
+def test_the_zero_moment_point_leads_the_centre_of_mass() -> None:
+    """As walkers do: the point is beyond the divergent component, as far as it is off, and pushes it to its goal."""
+    zmp = tasks.ZeroMomentPoint((0.0, 0.0))
+    controller, plant = standing(zmp)
+    robot = controller.robot
+    robot.update(*plant.state)
+    goal, omega, off = robot.com[:2] + np.array([0.015, 0.03]), np.sqrt(9.81 / robot.com[2]), []
+    for tick in range(1600):
+        robot.update(*plant.state)
+        xi = robot.com[:2] + robot.com_velocity[:2] / omega
+        wanted = xi + (xi - goal) / omega * min(4.0, 0.02 * tick)
+        zmp.target = wanted
+        plant.apply(controller.step(*plant.state, tick * 1e-3).torque)
+        plant.step()
+        off.append(np.linalg.norm(felt(plant)["both"] - wanted))
+    assert np.abs(robot.com[:2] - goal).max() < 1e-3
+    assert max(off[100:]) < 1e-3, "MuJoCo's floor presses where it should"
 
 
 def test_the_pressure_keeps_within_what_it_is_bound_to() -> None:
