@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 
 from wbc.contacts import Contact
 from wbc.dynamics import Dynamics
-from wbc.errors import WbcError, number
+from wbc.errors import WbcError, number, show, unknown_name
+from wbc.model import Model
+from wbc.model.loops import tied_joints
 from wbc.model.names import actuator_names
 from wbc.tasking.rows import Rows
 from wbc.tasking.stopping import Stopping
@@ -75,6 +77,7 @@ class LimitedJoints(Task):
     """
 
     inequality = True
+    _none = "has a limit"
 
     def __init__(self, margin: float, speed_scale: float, name: str, weight: float) -> None:
         super().__init__(name, weight)
@@ -87,10 +90,9 @@ class LimitedJoints(Task):
         if self._found_for is robot.model:
             return
         model, limits = robot.model, robot.limits
+        chosen = (model.joints[name] for name in self._choose(model))
         joints = [
-            joint
-            for joint in model.joints.values()
-            if joint.nv == 1 and np.isfinite([joint.lower, joint.upper, joint.velocity]).any()
+            joint for joint in chosen if joint.nv == 1 and np.isfinite([joint.lower, joint.upper, joint.velocity]).any()
         ]
         self._names = [joint.name for joint in joints]
         self._v = np.array([model.v_index[name] for name in self._names], dtype=np.intp)
@@ -103,6 +105,10 @@ class LimitedJoints(Task):
         self._speed = limits.velocity[self._v] * self.speed_scale
         self._found_for = model
 
+    def _choose(self, model: Model) -> Iterable[str]:
+        """The names of joints that are looked at."""
+        return model.joints
+
     def row_names(self, robot: Dynamics, tick: Tick) -> list[str]:
         """See `Task`."""
         self._find(robot)
@@ -112,7 +118,7 @@ class LimitedJoints(Task):
         """See `Task`."""
         self._find(robot)
         if not self._names:
-            raise WbcError(f"{self.name}: no joint of {robot.model.name!r} has a limit")
+            raise WbcError(f"{self.name}: no joint of {robot.model.name!r} {self._none}")
 
 
 class JointLimits(LimitedJoints):
@@ -134,7 +140,11 @@ class JointLimits(LimitedJoints):
         approach: time constant with which it comes up to a greatest speed, s; 0: within a period.
         name: see `Task`.
         weight: see `Task`.
+        joints: names of joints; None: all with limits that an actuator acts on, or a closed loop ties to others. What
+            neither moves, as a door or a finger that swings freely, could be stopped by shaking its carrier only.
     """
+
+    _none = "that is driven, or tied by a loop, has a limit"
 
     def __init__(
         self,
@@ -146,13 +156,26 @@ class JointLimits(LimitedJoints):
         approach: float = 0.05,
         name: str | None = None,
         weight: float = 1.0,
+        joints: Iterable[str] | None = None,
     ) -> None:
         super().__init__(margin, speed_scale, "joint limits" if name is None else name, weight)
+        if isinstance(joints, str) or not (joints is None or isinstance(joints, Iterable)):
+            raise WbcError(f"{self.name}: joints is a list of names, not {show(joints)}")
+        self.joints = None if joints is None else tuple(joints)
         self.braking = number(braking, f"{self.name}: braking", above=True)
         self.greatest = number(greatest, f"{self.name}: greatest", low=self.braking)
         self.approach = number(approach, f"{self.name}: approach", low=0.0)
         omega = 2 * np.pi * number(return_hz, f"{self.name}: return_hz", high=1e3, above=True)
         self._stopping = Stopping(self.braking, self.greatest, self.approach, omega, INSIDE)
+
+    def _choose(self, model: Model) -> Iterable[str]:
+        if self.joints is None:
+            tied = tied_joints(model)
+            return [name for name in model.joints if name in tied or model.drives(name)]
+        for name in self.joints:
+            if name not in model.joints:
+                raise WbcError(f"{self.name}: {unknown_name('joint', name, model.joints)}")
+        return self.joints
 
     def rows(self, robot: Dynamics, tick: Tick) -> Rows:
         """See `Task`; a row a joint."""

@@ -68,7 +68,8 @@ def reaching(robot: Dynamics, hand: str | None = None, friction: float = 0.6, pe
 def quadruped(robot: Dynamics, friction: float = 0.6, period: float = 1e-3, hand: str | None = None) -> Stack:
     """A robot on four legs, or six: its base holds its place, whatever pushes it.
 
-    The task "base" takes a pose to go to; "posture" decides what that leaves open.
+    The task "base" takes a pose to go to; "posture" decides what that leaves open. The least forces stand last: feet
+    that press sideways against each other, as the least torques have them do, creep on soft ground.
 
     Args:
         robot: with feet.
@@ -81,7 +82,7 @@ def quadruped(robot: Dynamics, friction: float = 0.6, period: float = 1e-3, hand
     if hand is not None:
         levels = levels / _reach(robot, hand, period)
     posture = tasks.JointAcceleration(_posture(robot), gains=Gains(_frequency(robot, 1.5, period)))
-    return Stack(levels / posture / tasks.TorqueMinimization(), contacts=feet(robot, friction))
+    return Stack(levels / posture / tasks.ForceMinimization(), contacts=feet(robot, friction))
 
 
 def humanoid(robot: Dynamics, friction: float = 0.6, period: float = 1e-3, hand: str | None = None) -> Stack:
@@ -121,6 +122,8 @@ def humanoid(robot: Dynamics, friction: float = 0.6, period: float = 1e-3, hand:
 def arm(robot: Dynamics, hand: str | None = None, period: float = 1e-3) -> Stack:
     """Arms on a fixed base: a hand goes to a pose, or to a point where its arm has fewer than six joints.
 
+    Limits of the joints that move a hand stand above it. Those of fingers do not: an arm would shake to keep them.
+
     Args:
         robot: with a fixed base.
         hand: frame; None: each of the model's hands.
@@ -129,9 +132,9 @@ def arm(robot: Dynamics, hand: str | None = None, period: float = 1e-3) -> Stack
     fast = min(3.0, 1.0 / (PERIODS * period))
     hands = robot.model.hands[1:] if hand is None else ()
     levels = tasks.EquationOfMotion() / tasks.TorqueLimits()
-    limits = robot.limits
-    if np.isfinite([limits.lower, limits.upper, limits.velocity]).any():
-        levels = levels / tasks.JointLimits()
+    limited = _limited_joints(robot, robot.model.hands if hand is None else (hand,))
+    if limited:
+        levels = levels / tasks.JointLimits(joints=limited)
     reach: Task | Levels = _arm(robot, _hand(robot, hand), fast)
     for other in hands:
         reach = reach + _arm(robot, other, fast)
@@ -220,6 +223,14 @@ def _way(robot: Dynamics, frame: str) -> list[str]:
 def _legs(robot: Dynamics) -> int:
     """Legs: feet at the same end of a limb count once."""
     return len({tuple(_way(robot, foot)) for foot in robot.model.feet})
+
+
+def _limited_joints(robot: Dynamics, hands: Iterable[str]) -> list[str]:
+    """The driven joints with limits that move hands."""
+    model = robot.model
+    moving = {name for hand in hands for name in _way(robot, hand) if model.drives(name)}
+    joints = [joint for joint in model.joints.values() if joint.name in moving and joint.nv == 1]
+    return [joint.name for joint in joints if np.isfinite([joint.lower, joint.upper, joint.velocity]).any()]
 
 
 def _joints_to(robot: Dynamics, frame: str) -> int:

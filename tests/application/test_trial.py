@@ -202,3 +202,27 @@ def test_meshes_that_are_missing_are_told_of(tmp_path) -> None:
     file.write_text(re.sub(r"<box[^>]*/>", '<mesh filename="package://nowhere/a.stl"/>', biped()))
     trial = try_robot(str(file), floating=True, seconds=0.01)
     assert trial.found["unusual"].endswith("; collision meshes not read: package://nowhere/a.stl")
+
+
+def test_a_hand_is_pushed_no_harder_than_its_motors_hold(tmp_path) -> None:
+    """On a heavy base, a fifth of the weight is more than an arm can hold."""
+    pytest.importorskip("mujoco")
+    link = '<geom type="capsule" size=".02" fromto="0 0 0 .25 0 0" mass=".5"/>'
+    file = tmp_path / "cart.xml"
+    file.write_text(
+        '<mujoco><option timestep="0.001"/><worldbody><body name="cart"><joint name="y" type="slide" axis="0 1 0"/>'
+        '<geom type="box" size=".2 .2 .05" pos="0 0 -.2" mass="100"/>'
+        f'<body name="upper"><joint name="a" axis="0 0 1"/><geom size=".03" mass=".2"/>'
+        f'<body name="lower"><joint name="b" axis="0 1 0"/>{link}'
+        f'<body name="fore" pos=".25 0 0"><joint name="c" axis="0 1 0"/>{link}'
+        '<body name="hand" pos=".25 0 0"><geom size=".02" mass=".1"/></body></body></body></body></body></worldbody>'
+        '<actuator><position joint="y" kp="1e6"/><motor joint="a" ctrlrange="-5 5"/><motor joint="b" '
+        'ctrlrange="-20 20"/><motor joint="c" ctrlrange="-20 20"/></actuator>'
+        '<keyframe><key qpos="0 0 -0.8 1.6"/></keyframe></mujoco>'
+    )
+    trial = try_robot(str(file), simulator="builtin")
+    assert trial.kind == "arm" and trial.stood and trial.followed
+    assert trial.scene is not None
+    force = np.linalg.norm(trial.scene.disturbances[0].force)
+    reach = np.linalg.norm([0.5 * np.cos(0.8)])
+    assert force == pytest.approx(0.5 * 5.0 / reach, rel=0.1) and force < 0.1 * 0.2 * 9.81 * 100.0

@@ -188,3 +188,24 @@ def test_a_joint_comes_up_to_its_limits_without_a_jump() -> None:
         worst = np.abs(np.diff(a, axis=0)).max()
         assert np.abs(v).max() > 2.0
         assert worst < jump if jump is not None else worst > 100.0
+
+
+def test_limits_are_of_joints_that_something_moves() -> None:
+    """A door that swings freely, and a finger's link in a loop: the door could be stopped by shaking the arm only."""
+    mujoco = pytest.importorskip("mujoco")
+    link = '<geom type="capsule" size=".02" fromto="0 0 0 .3 0 0" mass="1"/>'
+    text = f"""<mujoco><worldbody>
+      <body name="arm"><joint name="arm" axis="0 1 0" range="-1 1" limited="true"/>{link}
+        <body name="door" pos=".3 0 0"><joint name="door" axis="0 1 0" range="-1 1" limited="true"/>{link}</body>
+        <body name="cam" pos=".1 0 0"><joint name="cam" axis="0 1 0" range="-1 1" limited="true"/>{link}</body></body>
+      </worldbody><equality><joint joint1="cam" joint2="arm"/></equality>
+      <actuator><motor joint="arm" ctrlrange="-9 9"/></actuator></mujoco>"""
+    robot = wbc.load(mujoco.MjModel.from_xml_string(text), "numpy")
+    robot.update(robot.model.nominal)
+    tick = wbc.Tick(robot)
+    assert tasks.JointLimits().row_names(robot, tick) == ["arm", "cam"]
+    assert tasks.JointLimits(joints=["door"]).row_names(robot, tick) == ["door"]
+    with pytest.raises(wbc.WbcError, match="no joint 'doer'; did you mean 'door'"):
+        tasks.JointLimits(joints=["doer"]).check(robot, {})
+    with pytest.raises(wbc.WbcError, match="joints is a list of names, not 'door'"):
+        tasks.JointLimits(joints="door")

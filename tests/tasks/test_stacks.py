@@ -171,3 +171,37 @@ def test_an_arm_whose_fingers_hang_on_one_tendon_holds() -> None:
         log = wbc.run(wbc.Controller(robot, stack), wbc.Simulator(robot), duration=0.2)
         assert log.ended == "finished"
         assert np.abs(log.q[-1] - robot.model.nominal).max() < 1e-3
+
+
+def test_feet_do_not_press_sideways_against_each_other(tmp_path) -> None:
+    """MuJoCo's friction yields: a foot that is pressed sideways creeps, the faster the softer the ground is."""
+    pytest.importorskip("mujoco")
+    spread = {f"{leg}_roll": 0.3 if leg[1] == "L" else -0.3 for leg in ("FL", "FR", "HL", "HR")}
+    (tmp_path / "dog.xml").write_text(dog())
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", wbc.WbcWarning)
+        robot = wbc.load(tmp_path / "dog.xml", nominal=spread)
+    solution = wbc.Controller(robot, stacks.standing(robot)).step(robot.model.nominal, np.zeros(robot.nv))
+    forces = np.array(list(solution.forces.values()))
+    assert forces[:, 2].sum() == pytest.approx(9.81 * robot.mass)
+    assert np.abs(forces[:, :2]).max() < 0.02 * forces[:, 2].min()
+
+
+def test_an_arm_is_not_shaken_to_keep_the_limits_of_its_fingers(tmp_path) -> None:
+    pytest.importorskip("mujoco")
+    finger = '<body name="{0}"><joint name="{0}" axis="0 1 0" range="-.1 .1"/><geom size=".02" mass=".1"/></body>'
+    joints = "".join(
+        f'<body name="{name}" pos="{x} 0 0"><joint name="{name}" axis="{axis}" range="-2 2"/>'
+        '<geom type="capsule" size=".02" fromto="0 0 0 .2 0 0" mass=".5"/>'
+        for name, x, axis in (("a", 0, "0 0 1"), ("b", 0.2, "0 1 0"), ("c", 0.2, "0 1 0"), ("d", 0.2, "1 0 0"))
+    )
+    motors = "".join(f'<motor joint="{name}" ctrlrange="-40 40"/>' for name in ("a", "b", "c", "d", "left", "right"))
+    robot = load(
+        tmp_path,
+        '<mujoco><compiler angle="radian" autolimits="true"/><worldbody>'
+        f"{joints}{finger.format('left')}{finger.format('right')}</body></body></body></body></worldbody>"
+        f"<actuator>{motors}</actuator></mujoco>",
+        "arm.xml",
+    )
+    limits = stacks.arm(robot, "d")["joint limits"]
+    assert limits.row_names(robot, wbc.Tick(robot)) == ["a", "b", "c", "d"]

@@ -24,6 +24,9 @@ from wbc.simulation.loop import Push
 from wbc.simulation.plant import Plant
 from wbc.simulation.scene import Scene, make_plant
 
+OVERLAPS = "overlaps"
+"""What a trial does without: contacts of parts that are inside of each other push a robot that nobody pushes."""
+
 PERIOD = 1e-3
 """Of the control, s."""
 
@@ -32,6 +35,9 @@ LOOP, AROUND = 1.0, 2.0
 
 PUSHED, PUSHING, SHARE = 3.5, 0.2, 0.2
 """When the push begins, how long it lasts, s, and its force as a share of the weight."""
+
+HELD = 0.5
+"""Share of what a hand's motors can hold that it is pushed with at the most: a base on wheels may weigh a lot."""
 
 END = 5.5
 """Of the trial, s."""
@@ -124,6 +130,7 @@ def _try(file: str, simulator: str, seconds: float, record: Path | None, options
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("ignore")
         warnings.simplefilter("always", WbcWarning)
+        options = {**options, "ignore": (*options.get("ignore", ()), OVERLAPS)}
         robot = wbc.load(file, **options)
         unusual = [str(warning.message).removeprefix(f"{file}: ") for warning in caught]
         unread = [text for text in robot.model.warnings if text.startswith(UNREAD) and text not in unusual]
@@ -236,7 +243,10 @@ def _scene(robot: Dynamics, controller: Controller, plant: Plant, trial: Trial, 
     if trial.kind == "joints":
         ends = [joint.child for joint in model.joints.values() if joint.nv]
         body = next(name for name in reversed(ends) if name in model.frame_names)
-    aside = _side(posed, trial) if trial.kind == "arm" else np.array([0.0, 1.0, 0.0])
+    aside = np.array([0.0, 1.0, 0.0])
+    if trial.kind == "arm":
+        aside = _side(posed, trial)
+        weight = min(weight, HELD * _strength(posed, body, aside))
     push = Push(body, tuple(weight * aside), PUSHED, PUSHING)
     phases = [
         (0.0, "stands" if model.floating else "holds"),
@@ -245,6 +255,16 @@ def _scene(robot: Dynamics, controller: Controller, plant: Plant, trial: Trial, 
     ]
     phases += [(PUSHED, f"is pushed, {weight:.3g} N"), (PUSHED + PUSHING, "recovers")]
     return Scene(controller, plant, seconds, disturbances=[push], phases=phases)
+
+
+def _strength(posed: Dynamics, hand: str, aside: Array) -> float:
+    """The force on a hand, N, that its motors can hold at rest, beside the weight that they carry already."""
+    motors = posed.model.actuated
+    limits = posed.limits.effort[: len(motors)]
+    levers = np.abs(aside @ posed.jacobian(hand)[:3, motors])
+    left = np.maximum(limits - np.abs(posed.gravity_force[motors]), 0.0)
+    moved = levers > FREE
+    return float((left[moved] / levers[moved]).min(initial=np.inf))
 
 
 def _way(controller: Controller, trial: Trial) -> rolling.Way:

@@ -27,7 +27,7 @@ MOST_BY_PINOCCHIO = 200
 UNMOVED = 1e-12
 """A nominal configuration whose loops are closed but for this is kept as it is, rad and m."""
 
-IGNORABLE = ("fluid", "springs", "tendons", "flexible bodies", "plugins", "filters", "actuators")
+IGNORABLE = ("fluid", "springs", "tendons", "flexible bodies", "plugins", "filters", "actuators", "overlaps")
 """What `load` can be told to ignore."""
 
 
@@ -72,7 +72,8 @@ def load(
             "tendons" (their springs, friction and inertia), "flexible bodies" and "plugins" are forces that the
             backends numpy and pinocchio don't compute, and refuse without this word. "filters" takes actuators whose
             force lags behind their control as motors; "actuators" does not use those that can't be asked for a torque,
-            such as muscles: their joints are passive.
+            such as muscles: their joints are passive. "overlaps" leaves out the contacts of parts that are inside of
+            each other in the file's posture.
         loops: closed loops that the file does not tell of: `wbc.LoopClosure` and `wbc.JointCoupling`.
         trusted: False for an MJCF file of a stranger: MuJoCo compiles it in a process of its own, within bounds on time
             and memory. All files, trusted or not, have bounds on their size and on what they come to.

@@ -56,10 +56,13 @@ def read_model(what: Any, options: Options | None = None) -> Model:  # noqa: ANN
         from wbc.model.apart import compile_apart
         from wbc.model.mjcf import read_mjcf
         from wbc.model.mujoco import from_mujoco
+        from wbc.model.overlaps import OVERLAPS
 
         _refuse(file, options)
         compiled = read_mjcf if options.trusted else compile_apart
-        model = from_mujoco(compiled(file, options.locked, options.passive, options.nominal), options.ignore)
+        apart = OVERLAPS in options.ignore
+        m = compiled(file, options.locked, options.passive, options.nominal, apart)
+        model = from_mujoco(m, options.ignore)
     else:
         from wbc.model.urdf import read_urdf
 
@@ -261,8 +264,13 @@ def _foreign(what: Any, options: Options) -> Model:  # noqa: ANN401
     mujoco, pinocchio = sys.modules.get("mujoco"), sys.modules.get("pinocchio")
     if mujoco is not None and isinstance(what, mujoco.MjModel):
         from wbc.model.mujoco import from_mujoco
+        from wbc.model.overlaps import OVERLAPS
 
         _refuse(what, options)
+        if OVERLAPS in options.ignore:
+            raise WbcError(
+                f'ignore=["{OVERLAPS}"] is for MJCF files; the contacts of a compiled MjModel stand: <exclude> them'
+            )
         return from_mujoco(what, options.ignore)
     if pinocchio is not None and isinstance(what, pinocchio.Model):
         from wbc.model.pinocchio import from_pinocchio

@@ -27,7 +27,11 @@ GONE_WRONG = 3
 
 
 def compile_apart(
-    path: str | Path, locked: Iterable[str] = (), passive: Iterable[str] = (), nominal: object = None
+    path: str | Path,
+    locked: Iterable[str] = (),
+    passive: Iterable[str] = (),
+    nominal: object = None,
+    apart: bool = False,
 ) -> Any:  # noqa: ANN401  mujoco is not typed for a strict checker
     """As `read_mjcf`, in a process with bounds on its time and its memory.
 
@@ -36,13 +40,14 @@ def compile_apart(
         locked: see `read_mjcf`.
         passive: see `read_mjcf`.
         nominal: see `read_mjcf`: the name of a keyframe, or positions by joint.
+        apart: see `read_mjcf`.
 
     Raises:
         WbcError: it can't be compiled, or not within the bounds, or the compiler crashed on it.
     """
     import mujoco
 
-    how = json.dumps([list(locked), list(passive), nominal if isinstance(nominal, str | dict) else None])
+    how = json.dumps([list(locked), list(passive), nominal if isinstance(nominal, str | dict) else None, apart])
     with tempfile.TemporaryDirectory() as folder:
         compiled = Path(folder) / "model.mjb"
         given = [str(Path(path).absolute()), str(compiled), str(MEGABYTES), str(SECONDS), how]
@@ -97,10 +102,10 @@ def main(file: str, compiled: str, megabytes: str, seconds: str, how: str) -> in
 
     from wbc.model.mjcf import read_mjcf
 
-    locked, passive, nominal = json.loads(how)
+    arguments = json.loads(how)
     _bound(int(megabytes), round(float(seconds)))
     try:
-        mujoco.mj_saveModel(read_mjcf(file, locked, passive, nominal), compiled, None)
+        mujoco.mj_saveModel(read_mjcf(file, *arguments), compiled, None)
     except WbcError as error:
         sys.stdout.write(str(error))
         return GONE_WRONG

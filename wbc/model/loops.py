@@ -8,12 +8,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from wbc.arrays import Array, ArrayLike, numbers
 from wbc.errors import WbcError, show, unknown_name
 from wbc.model.parts import constant_transform
+
+if TYPE_CHECKING:
+    from wbc.model.model import Model
 
 LOOP_AXES = ("x", "y", "z", "rx", "ry", "rz")
 """What can be held together of two frames: positions along, and rotations about, the axes of the second one."""
@@ -124,6 +128,24 @@ def loop_row_names(loops: Iterable[Loop]) -> list[str]:
         else:
             names.append(loop.name)
     return names
+
+
+def tied_joints(model: Model) -> set[str]:
+    """The names of the joints that closed loops tie to others: those round each loop, and those that are coupled."""
+    carrying, found = {joint.child: joint for joint in model.joints.values()}, set()
+    for loop in model.loops:
+        if isinstance(loop, JointCoupling):
+            found |= {*loop.joints, *loop.follows}
+            continue
+        ways: list[set[str]] = []
+        for end in (loop.a, loop.b):
+            body, way = model.frames[end].body if end in model.frames else end, set()
+            while body in carrying:
+                way.add(carrying[body].name)
+                body = carrying[body].parent
+            ways.append(way)
+        found |= ways[0] ^ ways[1]
+    return found
 
 
 def _axes(axes: str | Iterable[str] | None, whose: str) -> tuple[str, ...]:

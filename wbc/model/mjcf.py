@@ -18,9 +18,16 @@ from wbc.model.bounds import check_velocities
 from wbc.model.findings import Findings
 from wbc.model.mjcf_bounds import check_mjcf
 from wbc.model.mujoco_actuators import HINGE, SLIDE, mujoco
+from wbc.model.overlaps import overlapping, tell, without
 
 
-def read_mjcf(path: str | Path, locked: Iterable[str] = (), passive: Iterable[str] = (), nominal: object = None) -> Any:  # noqa: ANN401  mujoco is not typed for a strict checker
+def read_mjcf(
+    path: str | Path,
+    locked: Iterable[str] = (),
+    passive: Iterable[str] = (),
+    nominal: object = None,
+    apart: bool = False,
+) -> Any:  # noqa: ANN401  mujoco is not typed for a strict checker
     """The `mujoco.MjModel` of an MJCF file.
 
     Where something in it can fall and nothing in it can be stood on, a floor is put at z = 0.
@@ -32,6 +39,7 @@ def read_mjcf(path: str | Path, locked: Iterable[str] = (), passive: Iterable[st
         passive: joints whose actuators are left out.
         nominal: the posture that joints are locked in: their positions by name, or the name of a keyframe; None: the
             first keyframe.
+        apart: whether the contacts of parts that overlap in that posture are left out.
     """
     check_mjcf(Path(path))
     try:
@@ -52,7 +60,7 @@ def read_mjcf(path: str | Path, locked: Iterable[str] = (), passive: Iterable[st
                 raise WbcError(f"{option}: {unknown_name('joint', name, known)}")
     floorless = _falls(m) and not _holds(m)
     if not (held or undriven or floorless):
-        return m
+        return _apart(path, spec, m, nominal, apart)
     if floorless:
         taken = {m.geom(number).name for number in range(m.ngeom)}
         name = next(
@@ -63,10 +71,20 @@ def read_mjcf(path: str | Path, locked: Iterable[str] = (), passive: Iterable[st
     if held:
         _lock(spec, m, held, _posture(m, nominal))
     try:
-        return spec.compile()
+        return _apart(path, spec, spec.compile(), None if held else nominal, apart)
     except (ValueError, RuntimeError, mujoco.FatalError) as error:
         what = f"without the joints {show(sorted(held))}" if held else "as it is wanted"
         raise WbcError(f"{path}: MuJoCo can't make it {what}: {' '.join(str(error).split())}") from None
+
+
+def _apart(path: str | Path, spec: Any, m: Any, nominal: object, apart: bool) -> Any:  # noqa: ANN401
+    """The model; parts that overlap are told of, or their contacts left out."""
+    pairs, found = overlapping(m, _posture(m, nominal)), Findings(str(path))
+    if not pairs:
+        return m
+    tell(m, pairs, found, apart)
+    found.emit()
+    return without(spec, m, pairs) if apart else m
 
 
 @contextmanager
