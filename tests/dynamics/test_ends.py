@@ -168,3 +168,17 @@ def test_a_posture_on_the_ground(saved) -> None:
         quiet(path, nominal="lo")
     with pytest.raises(wbc.WbcError, match="nominal: no joint 'FL_kne'"):
         quiet(path, nominal={"FL_kne": 0.1})
+
+
+def test_a_shank_that_leans_is_no_foot_along_its_length(tmp_path) -> None:
+    pytest.importorskip("mujoco")
+    pose = "0 0 0.31 1 0 0 0 " + "0 0.6 -1.75 " * 4
+    text = dog(foot="", keyframe=f'<keyframe><key qpos="{pose}"/></keyframe>')
+    shank = '<geom type="capsule" fromto="0 0 0 0 0 -0.2" size="0.015" mass="0.2"/>'
+    assert shank in text
+    (tmp_path / "dog.xml").write_text(
+        text.replace(shank, '<geom type="box" pos="0 0 -0.125" size="0.015 0.012 0.125" mass="0.2"/>')
+    )
+    robot = wbc.load(tmp_path / "dog.xml")
+    assert robot.model.feet == tuple(f"{leg}_shank_foot" for leg in ("FL", "FR", "HL", "HR"))
+    assert not robot.model.warnings or "straight" not in str(robot.model.warnings)

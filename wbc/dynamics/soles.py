@@ -15,6 +15,9 @@ FLAT = 0.06
 TILTED = np.cos(np.radians(35.0))
 """Cosine of the greatest angle between a sole and the ground in the posture in which it is looked for."""
 
+NEARLY_LEVEL = np.cos(np.radians(15.0))
+"""Cosine of the greatest such angle of a line: a shank that leans is not what the robot stands on along its length."""
+
 NARROW = 0.2
 """A touching area narrower than this share of its length is a line: two points hold it."""
 
@@ -37,7 +40,7 @@ def touching(centres: Array, radii: Array, down: Array, small: float) -> Patch:
     """What of a convex part made of balls touches flat ground.
 
     The ground is the plane on which the part would come to rest: of the planes through its lowest point and within 35°
-    of level, the one with the largest area on it.
+    of level, the one with the largest area on it; within 15°, where it would rest on a line.
 
     Args:
         centres: of the balls, in the part's frame, m, shape (n, 3).
@@ -53,6 +56,8 @@ def touching(centres: Array, radii: Array, down: Array, small: float) -> Patch:
         points = centres[lowest] + radii[lowest, None] * direction
         points = points + np.outer(heights[lowest] - heights.min(), direction)  # all on the plane
         area = _area(points, direction)
+        if direction @ down < NEARLY_LEVEL and _narrow(points, direction):
+            continue
         if area > 1.02 * largest + 1e-9:
             best, largest = (points, direction), area
     assert best is not None
@@ -93,6 +98,15 @@ def _area(points: Array, normal: Array) -> float:
         return float(ConvexHull(_flat(points, normal)).volume)
     except QhullError:
         return 0.0
+
+
+def _narrow(points: Array, normal: Array) -> bool:
+    """Whether points on a plane are a line rather than an area."""
+    flat = _flat(points, normal)
+    if len(flat) < 3:
+        return True
+    extent = np.ptp(flat @ np.linalg.svd(flat - flat.mean(axis=0), full_matrices=False)[2].T, axis=0)
+    return bool(extent[1] < NARROW * extent[0])
 
 
 def _patch(points: Array, normal: Array, small: float) -> Patch:
