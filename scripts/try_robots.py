@@ -97,9 +97,12 @@ def _unyielding(m: Any, d: Any) -> Array:  # noqa: ANN401  mujoco has no types
         mujoco.mju_sparse2dense(J, d.efc_J, d.efc_J_rownnz, d.efc_J_rowadr, d.efc_J_colind)
     else:
         J[:] = d.efc_J.reshape(J.shape)
+    U, sizes, _ = np.linalg.svd(J, full_matrices=False)  # redundant rows are normal
+    U = U[:, sizes > 1e-6 * sizes.max()]
+    J, wanted = U.T @ J, U.T @ d.efc_aref
     L = np.linalg.cholesky(M)
     Y = scipy.linalg.solve_triangular(L, J.T, lower=True)
-    z = np.linalg.lstsq(Y.T, d.efc_aref - J @ free, rcond=1e-9)[0]  # redundant rows are normal
+    z = np.linalg.lstsq(Y.T, wanted - J @ free, rcond=None)[0]
     return np.asarray(free + scipy.linalg.solve_triangular(L, z, lower=True, trans=1))
 
 
