@@ -159,3 +159,60 @@ def test_mistakes_are_named(do: object, words: str) -> None:
     geometry.remove_pair("torso", "base")
     with pytest.raises(wbc.WbcError, match=words):
         do(geometry)
+
+
+SCENE = """
+<mujoco model="scene">
+  <worldbody>
+    <geom name="floor" type="plane" size="0 0 1"/>
+    <geom name="table" type="box" pos="0.6 0 0.4" size="0.2 0.4 0.02"/>
+    <geom name="paint" type="box" pos="0 0 0" size="1 1 0.001" contype="0" conaffinity="0"/>
+    <body name="shelf" pos="-0.6 0 0.5"><geom type="box" size="0.1 0.4 0.02"/></body>
+    {robot}
+  </worldbody>
+  <actuator><motor joint="knee"/></actuator>
+</mujoco>
+"""
+ARM = """
+<body name="stand"><geom type="cylinder" size="0.1 0.1" pos="0 0 0.1"/>
+  <body name="upper" pos="0 0 0.3"><joint axis="0 1 0"/><geom type="capsule" size="0.04 0.1" pos="0 0 0.15"/>
+    <body name="lower" pos="0 0 0.35"><joint name="knee" axis="0 1 0"/>
+      <geom type="capsule" size="0.03 0.1" pos="0 0 0.15"/></body>
+  </body>
+</body>"""
+WALKER = """
+<body name="trunk" pos="0 0 0.7"><freejoint/><geom type="box" size="0.1 0.1 0.1"/>
+  <body name="shank" pos="0 0 -0.2"><joint name="knee" axis="0 1 0"/>
+    <geom type="capsule" size="0.04 0.1" pos="0 0 -0.15"/>
+    <site name="foot" pos="0 0 -0.29"/></body>
+</body>"""
+
+
+def scene(tmp_path: Path, robot: str, **options: object) -> wbc.CollisionGeometry:
+    (tmp_path / "scene.xml").write_text(SCENE.format(robot=robot))
+    return wbc.CollisionGeometry(wbc.load(tmp_path / "scene.xml", "numpy", **options))
+
+
+def test_what_surrounds_a_robot_in_its_file_is_there(tmp_path: Path) -> None:
+    """Floor, table and shelf are paired with all links of an arm, but not with the stand that carries it."""
+    geometry = scene(tmp_path, ARM)
+    around = {"world": "box", "world #2": "plane", "shelf": "box"}
+    assert {name: geometry.solids[name].kind for name in around} == around
+    assert "world #3" not in geometry.solids, "what meets nothing is no shape"
+    pairs = {frozenset(pair) for pair in geometry.pairs}
+    assert pairs == {frozenset((one, other)) for one in around for other in ("upper", "lower")} | {
+        frozenset(("stand", "lower"))
+    }
+    robot = geometry.robot
+    robot.update([np.pi / 2, 0.0])
+    distances = {frozenset(near[:2]): near.distance for near in geometry.nearest(robot, 9)}
+    assert distances[frozenset(("lower", "world #2"))] == pytest.approx(0.3 - 0.03)
+    assert distances[frozenset(("lower", "world"))] < 0.1
+
+
+def test_feet_may_touch_what_surrounds_a_robot(tmp_path: Path) -> None:
+    geometry = scene(tmp_path, WALKER, feet=["foot"], nominal=[0, 0, 0.7, 1, 0, 0, 0, 0])
+    pairs = {frozenset(pair) for pair in geometry.pairs}
+    assert pairs == {frozenset((one, "trunk")) for one in ("world", "world #2", "shelf")}
+    assert any("feet and wheels may touch" in note for note in geometry.notes)
+    assert not any("feet and wheels" in note for note in wbc.CollisionGeometry(wbc.load("quadruped")).notes)

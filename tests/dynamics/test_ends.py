@@ -182,3 +182,33 @@ def test_a_shank_that_leans_is_no_foot_along_its_length(tmp_path) -> None:
     robot = wbc.load(tmp_path / "dog.xml")
     assert robot.model.feet == tuple(f"{leg}_shank_foot" for leg in ("FL", "FR", "HL", "HR"))
     assert not robot.model.warnings or "straight" not in str(robot.model.warnings)
+
+
+HOPPER = """
+<mujoco model="hopper">
+  <worldbody>
+    <body name="trunk" pos="0 0 0.9"><freejoint/><geom type="box" size="0.1 0.1 0.1"/>
+      <site name="belly" pos="0 0 -0.1"/>
+      <body name="thigh"><joint name="hip" axis="0 1 0" range="-90 90"/>
+        <geom type="capsule" size="0.03 0.15" pos="0 0 -0.2"/>
+        <body name="shank" pos="0 0 -0.4"><joint name="knee" axis="0 1 0" range="-150 0"/>
+          <geom type="capsule" size="0.03 0.15" pos="0 0 -0.2"/><site name="toe" pos="0 0 -0.4"/></body>
+      </body>
+    </body>
+  </worldbody>
+  <actuator><motor joint="hip"/><motor joint="knee"/></actuator>
+</mujoco>"""
+
+
+def test_a_robot_on_one_leg_bends_it(saved) -> None:
+    with pytest.warns(wbc.WbcWarning, match="legs are bent"):
+        robot = wbc.load(saved(HOPPER, "hopper.xml"), "numpy", feet=["toe"])
+    hip, knee = robot.model.nominal[7:]
+    assert knee < -0.3 and 0.1 < hip < -knee
+    robot.update(robot.model.nominal)
+    assert abs(robot.pose("toe")[2, 3]) < 0.05
+
+
+def test_a_foot_that_no_joint_moves_leaves_the_posture_as_it_is(saved) -> None:
+    robot = wbc.load(saved(HOPPER, "hopper.xml"), "numpy", feet=["belly"])
+    assert robot.model.nominal[2] == 0.9 and not robot.model.nominal[7:].any()

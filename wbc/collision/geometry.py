@@ -11,7 +11,7 @@ import numpy as np
 from wbc.arrays import Array, ArrayLike, IntArray, numbers
 from wbc.collision.adding import Adding, placed
 from wbc.collision.engine import Engine, Witnesses, make_engine
-from wbc.collision.reading import can_meet, groups, solids_of, touching
+from wbc.collision.reading import base_of, can_meet, groups, solids_of, standing_on, touching
 from wbc.collision.solid import Solid, SolidKind
 from wbc.copies import Independent
 from wbc.dynamics.base import Dynamics
@@ -88,13 +88,17 @@ class CollisionGeometry(Adding, Independent):
         solids, self.notes = solids_of(model, self._folders)
         self._solids = {solid.name: solid for solid in solids}
         nodes, parents = groups(self.robot, solids)
-        excluded = {frozenset(pair) for pair in model.excluded}
+        excluded, base = {frozenset(pair) for pair in model.excluded}, base_of(model)
         pairs = [
             (i, j)
             for i in range(len(solids))
             for j in range(i)
-            if can_meet(solids[i], solids[j], (nodes[i], nodes[j]), parents, excluded)
+            if can_meet(solids[i], solids[j], (nodes[i], nodes[j]), parents, base, excluded)
         ]
+        touches = standing_on(self.robot, nodes)
+        pairs = [(i, j) for i, j in pairs if (nodes[i] and nodes[j]) or not touches.intersection((i, j))]
+        if touches and not all(nodes):
+            self.notes.append("feet and wheels may touch what surrounds the robot: with it they are no pairs")
         if pairs:
             nominal, always = touching(self.robot, self.engine, pairs)
             for (i, j), now, ever in zip(pairs, nominal, always, strict=True):

@@ -13,7 +13,8 @@ from wbc.collision.solid import Solid
 from wbc.dynamics.base import Dynamics
 from wbc.errors import WbcError
 from wbc.model import Model
-from wbc.model.parts import Mesh
+from wbc.model.model import WORLD
+from wbc.model.parts import Mesh, Plane, Shape
 
 SAMPLES = 100
 """Random configurations that pairs are looked at in: what overlaps in all of them is built so."""
@@ -33,11 +34,14 @@ def solids_of(model: Model, folders: Sequence[Path] = ()) -> tuple[list[Solid], 
         names[body] = names.get(body, 0) + 1
         return body if names[body] == 1 else f"{body} #{names[body]}"
 
+    surroundings = [shape for shape in model.surroundings if isinstance(shape, Shape)]
     found = [
         Solid(name_of(shape.body), shape.body, shape.kind, shape.size, shape.pose, bits=shape.bits)
-        for shape in model.shapes
+        for shape in (*model.shapes, *surroundings)
         if shape.collides
     ]
+    planes = [shape for shape in model.surroundings if isinstance(shape, Plane)]
+    found += [Solid(name_of(WORLD), WORLD, "plane", (), plane.pose, bits=plane.bits) for plane in planes]
     meshes, failures = _meshes(model, folders)
     for mesh in meshes:
         name, middle = name_of(mesh.body), mesh.points.mean(axis=0)
@@ -82,8 +86,25 @@ def groups(robot: Dynamics, solids: Sequence[Solid]) -> tuple[list[int], dict[in
     return nodes, parents
 
 
+def base_of(model: Model) -> set[str]:
+    """The bodies that stand still and carry what moves; other bodies that stand still are surroundings."""
+    above = {joint.child: joint for joint in model.joints.values()}
+    found = set()
+    for joint in model.joints.values():
+        body = joint.parent
+        while joint.nv and body in above and body not in found:
+            found.add(body)
+            body = above[body].parent
+    return found
+
+
 def can_meet(
-    one: Solid, other: Solid, nodes: tuple[int, int], parents: dict[int, int], excluded: set[frozenset[str]]
+    one: Solid,
+    other: Solid,
+    nodes: tuple[int, int],
+    parents: dict[int, int],
+    base: set[str],
+    excluded: set[frozenset[str]],
 ) -> bool:
     """Whether two shapes of a robot's file can meet: neither neighbours, nor excluded by the file.
 
@@ -92,14 +113,27 @@ def can_meet(
         other: of them.
         nodes: what carries them.
         parents: of nodes, see `groups`.
+        base: see `base_of`.
         excluded: pairs of bodies.
     """
     a, b = nodes
-    if a == b or parents.get(a) == b or parents.get(b) == a:
+    surrounding = (not a and one.body not in base) or (not b and other.body not in base)
+    if a == b or (not surrounding and (parents.get(a) == b or parents.get(b) == a)):
         return False
     if frozenset((one.body, other.body)) in excluded:
         return False
     return bool(one.bits[0] & other.bits[1] or other.bits[0] & one.bits[1])
+
+
+def standing_on(robot: Dynamics, nodes: Sequence[int]) -> set[int]:
+    """The shapes that move with a foot or a wheel, by their places.
+
+    Args:
+        robot: of `wbc.load`.
+        nodes: what carries each shape.
+    """
+    feet = {robot._find(frame).node for frame in (*robot.model.feet, *robot.model.wheels)}
+    return {number for number, node in enumerate(nodes) if node and node in feet}
 
 
 def touching(robot: Dynamics, engine: Engine, pairs: Sequence[tuple[int, int]]) -> tuple[MaskArray, MaskArray]:

@@ -14,7 +14,7 @@ from wbc.dynamics.adapt import names, with_locked, with_nominal, with_passive
 from wbc.dynamics.descriptions import PACKAGE, description_names, description_path, looks_like_description
 from wbc.dynamics.ends import Ends, declared_soles, named_parts, propose, stands_on_legs
 from wbc.dynamics.limbs import Limbs
-from wbc.dynamics.stance import Stance, within_limits
+from wbc.dynamics.stance import Stance, legs_of, within_limits
 from wbc.errors import WbcError, show, unknown_name
 from wbc.model import Model, markup, packaged_path, packaged_robots
 from wbc.model.bounds import read_bounded
@@ -105,7 +105,7 @@ def _completed(model: Model, file: Path | None, options: Options) -> Model:
     ends = _ends(limbs, options)
     found = Findings(str(file or f"MuJoCo model {model.name!r}"))
     q = model.nominal
-    if model.floating and ends.feet and options.nominal is None:
+    if model.floating and ends.feet and options.nominal is None and all(legs_of(limbs, ends).values()):
         q = _standing(limbs, ends, options.loops, found)
     complete = model.replace(
         nominal=q,

@@ -45,12 +45,7 @@ class Stance:
     def __init__(self, limbs: Limbs, ends: Ends) -> None:
         self.limbs, self.ends, self.model = limbs, ends, limbs.model
         self.q0 = within_limits(self.model)
-        self.legs: dict[int, list[Joint]] = {}
-        shared = _shared(limbs, list(ends.legs.values()))
-        for number in dict.fromkeys(ends.legs.values()):
-            nodes = [node for node in limbs.chain(number) if node not in shared]
-            joints = [limbs.joints[node] for node in nodes]
-            self.legs[number] = [joint for joint in joints if joint is not None and joint.nq == 1]
+        self.legs = legs_of(limbs, ends)
         self.frames = {frame.name: frame for frame in ends.frames}
         level = self.q0.copy()
         level[:7] = [0, 0, 0, 1, 0, 0, 0]
@@ -254,10 +249,25 @@ def within_limits(model: Model) -> Array:
     return q
 
 
+def legs_of(limbs: Limbs, ends: Ends) -> dict[int, list[Joint]]:
+    """The joints of each leg, by the node that carries its foot; none where a foot is fixed to the trunk.
+
+    Args:
+        limbs: of the robot.
+        ends: its feet.
+    """
+    found: dict[int, list[Joint]] = {}
+    shared = _shared(limbs, list(ends.legs.values()))
+    for number in dict.fromkeys(ends.legs.values()):
+        joints = [limbs.joints[node] for node in limbs.chain(number) if node not in shared]
+        found[number] = [joint for joint in joints if joint is not None and joint.nq == 1]
+    return found
+
+
 def _shared(limbs: Limbs, feet: list[int]) -> set[int]:
-    """The nodes on the way to every foot: a waist that all legs hang on."""
-    chains = [set(limbs.chain(number)) for number in feet]
-    return set.intersection(*chains) if chains else set()
+    """The nodes on the way to every foot: a waist that all legs hang on; a robot on one leg has none."""
+    chains = [set(limbs.chain(number)) for number in dict.fromkeys(feet)]
+    return set.intersection(*chains) if len(chains) > 1 else set()
 
 
 def _ranges(joints: list[Joint]) -> tuple[Array, Array]:

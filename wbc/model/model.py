@@ -13,7 +13,7 @@ from wbc.arrays import Array, IntArray, numbers
 from wbc.errors import WbcError, show, unknown_name
 from wbc.model.actuators import Actuator
 from wbc.model.loops import JointCoupling, Loop, LoopClosure
-from wbc.model.parts import Body, Frame, Joint, Limits, Mesh, Shape, constant
+from wbc.model.parts import Body, Frame, Joint, Limits, Mesh, Plane, Shape, constant
 from wbc.model.wheel import Wheel
 
 WORLD = "world"
@@ -27,6 +27,7 @@ _KEPT = (
     "hands",
     "shapes",
     "meshes",
+    "surroundings",
     "loops",
     "actuators",
     "warnings",
@@ -60,6 +61,7 @@ class Model:
         hands: names of the frames that are made to touch or hold.
         shapes: primitive shapes, for pictures and for contact.
         meshes: what else there is for contact, as points.
+        surroundings: primitive shapes and planes for contact that the file fixes to the world itself.
         loops: what closes loops in the tree: frames that stay together, joints that move together.
         warnings: what was unusual in the file it was read from.
         notes: what `wbc.load` found by itself, where the file says nothing: feet, soles, hands, wheels.
@@ -95,6 +97,7 @@ class Model:
         hands: Iterable[str] = (),
         shapes: Iterable[Shape] = (),
         meshes: Iterable[Mesh] = (),
+        surroundings: Iterable[Shape | Plane] = (),
         loops: Iterable[Loop] = (),
         actuators: Iterable[Actuator] = (),
         warnings: Iterable[str] = (),
@@ -116,6 +119,7 @@ class Model:
         self.gravity = constant(gravity, (3,), f"gravity of {name!r}")
         self.shapes = tuple(shapes)
         self.meshes = tuple(meshes)
+        self.surroundings = tuple(surroundings)
         self.warnings = tuple(warnings)
         self.notes = tuple(notes)
         self.simulated = simulated

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from wbc.model.mujoco_actuators import disabled, joint_efforts, mujoco, reflecte
 from wbc.model.mujoco_loops import read_loops
 from wbc.model.mujoco_rest import forces_left_out, note_the_rest
 from wbc.model.mujoco_transmissions import read_actuators, thruster_sites
-from wbc.model.parts import Body, Frame, Joint, JointKind, Mesh, Shape
+from wbc.model.parts import Body, Frame, Joint, JointKind, Mesh, Plane, Shape
 
 
 def body_names(m: Any) -> list[str]:  # noqa: ANN401
@@ -78,6 +79,7 @@ def from_mujoco(m: Any, ignore: Collection[str] = ()) -> Model:  # noqa: ANN401
         frames.append(Frame(site, names[m.site_bodyid[number]], pose))
     actuators = read_actuators(m, joint_names, sites, efforts, found, ignore)
     found.emit()
+    shapes, surroundings = _shapes(m, names)
     return Model(
         name,
         bodies,
@@ -85,8 +87,9 @@ def from_mujoco(m: Any, ignore: Collection[str] = ()) -> Model:  # noqa: ANN401
         frames,
         gravity=(0.0, 0.0, 0.0) if disabled(m, "GRAVITY") else tuple(m.opt.gravity),
         nominal=(m.key_qpos[0] if m.nkey else m.qpos0).copy(),
-        shapes=_shapes(m, names),
+        shapes=shapes,
         meshes=_meshes(m, names),
+        surroundings=surroundings,
         loops=loops,
         actuators=actuators,
         warnings=found.warnings,
@@ -158,14 +161,15 @@ def _hang(
         joints.append(Joint(f"{name} to {carrier}", "fixed", carrier, name, pose, actuated=False))
 
 
-def _shapes(m: Any, names: list[str]) -> list[Shape]:  # noqa: ANN401
-    """The boxes, spheres, cylinders and capsules of a model, without those fixed to the world's own body."""
-    shapes = []
+def _shapes(m: Any, names: list[str]) -> tuple[list[Shape], list[Shape | Plane]]:  # noqa: ANN401
+    """The primitive shapes of a model: those of its bodies, and those for contact of the world's own body."""
+    shapes: list[Shape] = []
+    surroundings: list[Shape | Plane] = []
     for number in range(m.ngeom):
         body, size = int(m.geom_bodyid[number]), m.geom_size[number].tolist()
         pose = _pose(m.geom_pos[number], m.geom_quat[number])
         red, green, blue, alpha = m.geom_rgba[number].tolist()
-        collides = bool(m.geom_contype[number] or m.geom_conaffinity[number])
+        bits = int(m.geom_contype[number]), int(m.geom_conaffinity[number])
         match m.geom_type[number]:
             case mujoco.mjtGeom.mjGEOM_BOX:
                 shape = Shape(names[body], "box", (2 * size[0], 2 * size[1], 2 * size[2]), pose)
@@ -175,12 +179,17 @@ def _shapes(m: Any, names: list[str]) -> list[Shape]:  # noqa: ANN401
                 shape = Shape(names[body], "cylinder", (size[0], 2 * size[1]), pose)
             case mujoco.mjtGeom.mjGEOM_CAPSULE:
                 shape = Shape(names[body], "capsule", (size[0], 2 * size[1]), pose)
+            case mujoco.mjtGeom.mjGEOM_PLANE if not body and any(bits):
+                surroundings.append(Plane(pose, bits))
+                continue
             case _:
                 continue
+        shape = replace(shape, color=(red, green, blue, alpha), collides=any(bits), bits=bits)
         if body:
-            color, bits = (red, green, blue, alpha), (int(m.geom_contype[number]), int(m.geom_conaffinity[number]))
-            shapes.append(Shape(shape.body, shape.kind, shape.size, pose, color, collides, bits))
-    return shapes
+            shapes.append(shape)
+        elif shape.collides:
+            surroundings.append(shape)
+    return shapes, surroundings
 
 
 def _meshes(m: Any, names: list[str]) -> list[Mesh]:  # noqa: ANN401

@@ -201,6 +201,22 @@ class Shape(_Part):
 
 
 @dataclass(frozen=True, eq=False)
+class Plane:
+    """A plane of the world that is there for contact: all below z = 0 of its axes is solid.
+
+    Attributes:
+        pose: in the world, shape (4, 4).
+        bits: what it is, and what it meets, as MuJoCo's contype and conaffinity.
+    """
+
+    pose: Array
+    bits: tuple[int, int] = (1, 1)
+
+    def __post_init__(self) -> None:
+        _keep(self, "pose", constant_transform(self.pose, "a plane of the world: its pose"))
+
+
+@dataclass(frozen=True, eq=False)
 class Mesh:
     """Corners of a mesh that is there for contact. It is neither drawn nor simulated; feet are found by it.
 
