@@ -59,8 +59,8 @@ COMPARISONS = {
 
 OPERATORS = {ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult, ast.Pow: ast.Mult}
 
-SYMMETRIC = {"min", "max", "np.minimum", "np.maximum", "np.hypot"}
-"""Functions to which the order of their arguments is nothing."""
+SYMMETRIC = {"min", "max", "np.minimum", "np.maximum", "np.hypot", "np.clip"}
+"""Functions to which the order of their first two arguments is nothing."""
 
 SKIPPED = {"__repr__", "__str__", "__init_subclass__", "purpose"}
 """Functions that are about words."""

@@ -215,7 +215,7 @@ class Controller(Independent, Periodic):
             if self.solver.ignores_inequalities:
                 warn_of_ignored_inequalities(self.solver, program.undeclared(self.robot, tick), stacklevel=4)
         solving = solving_for(program, equation, self.solver, program.levels, self.robot.limits.effort)
-        self._laid[tick.layout] = program, solving, Guard(program, equation, self.solver, self.robot)
+        self._laid[tick.layout] = program, solving, Guard(program, self.solver, self.robot)
         return self._laid[tick.layout]
 
     def _solve(

@@ -46,12 +46,11 @@ class Guard:
 
     Args:
         program: the tasks.
-        equation: physics in any state.
         solver: that was asked first.
         robot: whose actuators they are.
     """
 
-    def __init__(self, program: Program, equation: MotionEquation, solver: Solver, robot: Dynamics) -> None:
+    def __init__(self, program: Program, solver: Solver, robot: Dynamics) -> None:
         self._effort, self._blocks = robot.limits.effort, tuple(program.layout.blocks.values())
         self._least = robot.limits.least
         self._even = bool((self._least == -self._effort).all())
@@ -60,9 +59,8 @@ class Guard:
         task = ActuatorLimits("actuators")
         self._limits = task.rows(robot, Tick.of(program.layout))
         self._alone = solver.ignores_inequalities
-        keeps = isinstance(solver, HierarchicalQP | WeightedQP)  # its first level, exactly, whatever there is below it
-        under = solver.under(1) if keeps else HierarchicalQP(soften=0.0)
-        self._level = InsertedLevel(program, equation, under, task, 0, self._effort)
+        self._made_of = program, solver, task
+        self._level: InsertedLevel | None = None
 
     def exceeded(self, torque: Array) -> bool:
         """Whether a torque is beyond what its actuator gives; by rounding it is not, and that is taken off in place."""
@@ -80,9 +78,10 @@ class Guard:
         self, equation: MotionEquation, parts: Sequence[Part], seconds: float
     ) -> tuple[Outcome, tuple[Part, ...]]:
         """As `Solving.solve`, within the actuators' limits; and the rows that were solved, with these limits first."""
-        first, *below = told = self._level.among(parts, self._limits)
+        level = self._level or self._lay_out(equation)
+        first, *below = told = level.among(parts, self._limits)
         asked = (first, *[_without_inequalities(part) for part in below]) if self._alone else told
-        outcome = self._level.solve(equation, asked, seconds)._replace(guarded=True)
+        outcome = level.solve(equation, asked, seconds)._replace(guarded=True)
         acceleration, force, torque = (outcome.x[where] for where in self._blocks)
         np.clip(torque, self._least, self._effort, out=torque)  # of large numbers, rounding is more than a little
         if not equation.relative_residual(acceleration, force, torque) < SHARE:
@@ -92,9 +91,18 @@ class Guard:
             outcome = outcome._replace(status="relaxed")
         return outcome, told
 
+    def _lay_out(self, equation: MotionEquation) -> InsertedLevel:
+        """The level, once it is needed: few sets of contacts ever ask for too much."""
+        program, solver, task = self._made_of
+        keeps = isinstance(solver, HierarchicalQP | WeightedQP)  # its first level, exactly, whatever there is below it
+        under = solver.under(1) if keeps else HierarchicalQP(soften=0.0)
+        self._level = InsertedLevel(program, equation, under, task, 0, self._effort)
+        return self._level
+
     def forget(self) -> None:
         """Forgets what was remembered from tick to tick."""
-        self._level.forget()
+        if self._level is not None:
+            self._level.forget()
 
 
 def _without_inequalities(part: Part) -> Part:

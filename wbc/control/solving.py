@@ -141,8 +141,7 @@ class CompiledSolving(Solving):
         try:
             found = self._call(equation, parts, seconds, x)
         except (ValueError, TypeError, IndexError):
-            # a task was switched, has other rows than at the last tick, or gave integers for numbers
-            found = self._call_anew(equation, tuple([_as_kernel_wants(part) for part in parts]), seconds, x)
+            found = self._call_anew(equation, parts, seconds, x)
         status, steps, _, row = found
         if status == UNSOUND:
             raise UnsoundRowsError(f"row {row} has a number that can't be used")
@@ -160,7 +159,12 @@ class CompiledSolving(Solving):
         return self._plan.solve(it.M, it.h, it.J, it.loops, it.loop_bias, parts, seconds, self._tolerance, x)
 
     def _call_anew(self, equation: MotionEquation, parts: Sequence[Part], seconds: float, x: Array) -> Any:  # noqa: ANN401
-        """Once more, with a plan for just these rows."""
+        """Once more: a task was switched, has other rows than at the last tick, or gave integers for numbers."""
+        try:
+            self._plan_for(parts)
+            return self._call(equation, parts, seconds, x)
+        except (ValueError, TypeError, IndexError):
+            parts = tuple([_as_kernel_wants(part) for part in parts])
         try:
             self._plan_for(parts)
             return self._call(equation, parts, seconds, x)
