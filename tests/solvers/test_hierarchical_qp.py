@@ -15,6 +15,7 @@ from tests.solvers.judge import cost, gaps
 from wbc import compiled as build
 from wbc.errors import WbcError
 from wbc.solvers import HierarchicalQP, Hierarchy, WeightedQP
+from wbc.solvers.hierarchical.engine import OPTIMAL, UNSOUND, Found
 
 KERNEL = pytest.param(True, id="kernel", marks=pytest.mark.skipif(build.kernel is None, reason="not built"))
 
@@ -246,3 +247,35 @@ def test_a_small_reason_holds_a_row_and_a_small_gain_is_taken(compiled):
         )
         np.testing.assert_allclose(answer.x, np.sign(b) * np.array([1.0, 1e6]), rtol=1e-9)
         assert answer.iterations < 5  # where it was not believed, the row left and came back
+
+
+def test_laying_rows_out_is_taken_off_the_time(monkeypatch):
+    """A clock that goes on by a second each time somebody looks."""
+    asked, clock = [], iter(range(100, 200))
+
+    class Engine:
+        status = OPTIMAL
+
+        def solve(self, request):
+            asked.append(request.seconds)
+            side = np.zeros(1, dtype=np.int8)
+            return Found(self.status, np.ones(1), np.ones(1), side, [1], 1, [], None)
+
+    monkeypatch.setattr("wbc.solvers.hierarchical_qp.perf_counter", lambda: float(next(clock)))
+    monkeypatch.setattr(HierarchicalQP, "_engine", lambda *_: Engine())
+    assert HierarchicalQP(deadline=5.0).solve([(np.eye(1), 1.0, 1.0)]).time == 2.0
+    HierarchicalQP(deadline=5.0).solve([(np.eye(1), 1.0, 1.0)], seconds=3.0)
+    assert asked == [4.0, 2.0]
+    Engine.status = UNSOUND
+    assert HierarchicalQP().solve([(np.eye(1), 1.0, 1.0)]).time == 2.0
+
+
+def test_what_yields_by_default(compiled):
+    """Less than a fiftieth of its size; levels that are handed over one by one yield nothing."""
+    for share, count in ((0.015, 1), (0.025, 0)):
+        hierarchy = Hierarchy.of([(np.eye(1, 2), 1.0, 1.0), (np.array([[1.0, share]]), 0.0, 0.0)])
+        hierarchy.yields_from = 1
+        answer = HierarchicalQP(compiled=compiled).solve(hierarchy)
+        assert len(answer.yielding) == count and answer.yielding[:1] == [(1, 1, pytest.approx(share, rel=1e-2))][:count]
+        hierarchy.yields_from = None
+        assert not HierarchicalQP(compiled=compiled).solve(hierarchy).yielding

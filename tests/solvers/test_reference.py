@@ -1,5 +1,7 @@
 """Parts of the reference by themselves: what seldom runs, and what only shows in what a search decides."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -8,6 +10,7 @@ from tests.solvers.test_guess import rows_of
 from tests.solvers.test_softening import losing
 from wbc.solvers import HierarchicalQP
 from wbc.solvers.hierarchical import reference
+from wbc.solvers.hierarchical.engine import UNSOUND, Request
 from wbc.solvers.hierarchical.multipliers import find_multipliers, is_accurate
 from wbc.solvers.hierarchical.rows import LevelRows
 from wbc.solvers.hierarchical.search import Outcome, Search
@@ -121,3 +124,97 @@ def test_what_soft_rows_pull_with_counts_in_what_a_multiplier_is_measured_by():
     line, size = (of[found.levels.index(level)] for of in (found.lines, found.sizes))
     assert np.abs(pull) @ soft.length > 1e-3
     np.testing.assert_allclose(size, np.abs(line[at]) @ rows.norms[at] + np.abs(pull) @ soft.length)
+
+
+@pytest.mark.parametrize(
+    ("kinds", "exact", "free"), [("=", 0, 3), ("==<=", 2, 2), ("<=", 0, 4), ("=<<", 1, 3), ("<", 0, 4), ("====", 3, 0)]
+)
+def test_a_guess_keeps_the_equations_down_to_the_first_inequalities(kinds, exact, free, monkeypatch):
+    """It begins in what these leave free, and nobody guesses where that is nothing."""
+    asked = []
+
+    class Nothing:
+        def __init__(self, *given):
+            asked.append(given)
+
+        def find(self, deadline):
+            assert deadline == 7.0
+
+    monkeypatch.setattr(reference, "Guess", Nothing)
+    rows = rows_of([(np.eye(1, 4, k), 0.0 if kind == "=" else -np.inf, 0.0) for k, kind in enumerate(kinds)])
+    search = Search(WorkingSet(rows), 7.0)
+    search.solve_set()
+    reference.guess_active_set(search)
+    assert len(asked) == (free > 0) and search.x is search.working.x and not search.working.side.any()
+    if free:
+        ((_, x, Z, level),) = asked
+        assert level == exact and Z.shape == (4, free) and x is search.working.x
+
+
+def test_bounds_are_widened_by_little_and_at_random(monkeypatch):
+    """By 1e-11 of each row times the size of x, give or take a half; and for the search alone."""
+    given = []
+    monkeypatch.setattr(WorkingSet, "widen", lambda _, slack: given.append(slack))
+    sizes = 10.0 ** np.arange(-3.0, 4.0)
+    search = Search(WorkingSet(rows_of([(np.diag(sizes), -1e9, 1e9)])), np.inf)
+    search.x, search.cycles = np.full(7, 9.0 / np.sqrt(7.0)), 3
+    assert reference.break_cycle(search, 10) is Outcome.OPTIMAL
+    shares = given[0] / (1e-11 * sizes * 10.0)
+    assert ((shares >= 0.5) & (shares <= 1.5)).all() and len(set(shares)) == 7
+    assert len(given) == 2 and not given[1].any() and search.cycles == 0
+
+
+def test_numbers_that_are_none_are_no_answer_of_any_level():
+    engine = reference.Reference(2, [1, 0, 2], 10, 1e-9)
+    A, bound = np.ones((3, 2)), np.zeros(3)
+    engine._side[:], engine._lasting = 1, 0.5
+    for wrong in (np.nan, np.inf):
+        A[2, 1] = wrong
+        found = engine.solve(Request(A, bound, bound, None, np.inf))
+        assert found.status == UNSOUND and found.ranks == [0, 0, 0] and found.steps == 0
+        assert found.x.tolist() == [0.0, 0.0] and found.value.tolist() == [0.0] * 3 == found.side.tolist()
+    assert not engine._side.any() and engine._lasting == 1.0
+
+
+def test_the_last_set_is_tried_where_it_was_often_right_lately():
+    """It counts a tenth of what was known, each time; and a set that never lasts is no longer tried."""
+    engine, steps, lasting = reference.Reference(1, [1, 1], 100, 1e-9), [], []
+    A, lower, upper = np.ones((2, 1)), np.array([-1.0, 0.0]), np.array([1.0, 0.0])
+    for tick in range(30):
+        lower[1] = upper[1] = 5.0 if tick < 3 or tick % 2 else -5.0
+        steps.append(engine.solve(Request(A, lower, upper, None, np.inf)).steps)
+        lasting.append(engine._lasting)
+    np.testing.assert_allclose(lasting[:4], [0.9, 0.91, 0.919, 0.9271])
+    np.testing.assert_allclose(lasting[3:], 0.9271 * 0.9 ** np.arange(27.0))
+    assert steps[1] == steps[2] == 1 and steps[4] > steps[-1] > 1
+    engine.forget()
+    assert engine._lasting == 1.0 and not engine._side.any()
+
+
+def test_a_set_of_bounds_that_are_gone_is_none():
+    engine = reference.Reference(1, [4], 10, 1e-9)
+    engine._side[:] = [1, -1, 1, -1]
+    inf = np.inf
+    rows = rows_of([(np.ones((4, 1)), np.array([-inf, -inf, 2.0, 0.0]), np.array([3.0, 3.0, 2.0, inf]))])
+    assert engine._start_from(rows).tolist() == [1, 0, 0, -1]
+
+
+@pytest.mark.parametrize(("x", "off", "holds"), [(900.0, 0.9, True), (900.0, 1.1, False), (2000.0, 1.1e-3, False)])
+def test_rounding_far_out_is_no_reason_to_hold(x, off, holds):
+    """A share of 1e-9 of row and x; of the row alone where x is beyond 1000."""
+    rows = rows_of([(10.0 * np.eye(1), -np.inf, 10.0 * x - off * 1e-9 * 10.0 * (1.0 + x))])
+    assert reference._holds(rows, np.array([x])) == holds
+
+
+@pytest.mark.parametrize(("wanted", "soft", "optimal"), [(5.0, False, True), (-5.0, False, False), (-5.0, True, True)])
+def test_who_is_stuck_is_asked_once_more_and_then_forgotten(wanted, soft, optimal):
+    """With the wrong sign it is no optimum; with soft rows, of which multipliers don't tell all, coming back says more."""
+    rows = rows_of([(np.eye(1), -np.inf, 1.0), (np.eye(1), wanted, wanted)])
+    search = Search(WorkingSet(rows), np.inf)
+    search.working.hold(0, 1)
+    search.solve_set()
+    search._stuck[0] = True
+    assert search.leaving() == []
+    search.working.soft = SimpleNamespace(down_to=lambda level: 0) if soft else None
+    assert search._is_optimal() == optimal
+    assert not search._stuck.any()

@@ -105,10 +105,7 @@ def cascade(
             step = _damped(rows.dot(factor.Y), rest, damping) if damping else factor.solve(rest)
             x = x + factor.Y.dot(step)
             Z = factor.Z
-    if not np.isfinite(x).all():
-        hierarchy.check()
-        x = np.nan_to_num(x)
-    return x, ranks, done
+    return x if np.isfinite(x).all() else np.nan_to_num(x), ranks, done
 
 
 def _damped(C: Array, rest: Array, damping: float) -> Array:
