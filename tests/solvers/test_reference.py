@@ -208,7 +208,7 @@ def test_rounding_far_out_is_no_reason_to_hold(x, off, holds):
 
 @pytest.mark.parametrize(("wanted", "soft", "optimal"), [(5.0, False, True), (-5.0, False, False), (-5.0, True, True)])
 def test_who_is_stuck_is_asked_once_more_and_then_forgotten(wanted, soft, optimal):
-    """With the wrong sign it is no optimum; with soft rows, of which multipliers don't tell all, coming back says more."""
+    """With the wrong sign it is no optimum; multipliers do not tell all of soft rows: there, coming back says more."""
     rows = rows_of([(np.eye(1), -np.inf, 1.0), (np.eye(1), wanted, wanted)])
     search = Search(WorkingSet(rows), np.inf)
     search.working.hold(0, 1)
