@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import importlib.util
 import sys
+from collections import Counter
 from pathlib import Path
 
 PATH = Path(__file__).parents[1] / "scripts" / "mutate.py"
@@ -13,6 +14,8 @@ spec = importlib.util.spec_from_file_location("mutate", PATH)
 assert spec is not None and spec.loader is not None
 mutate = sys.modules["mutate"] = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(mutate)
+Reach = sys.modules["reached"].Reach  # type: ignore[attr-defined]
+
 sys.path.remove(str(PATH.parent))
 
 SOURCE = '''
@@ -61,3 +64,35 @@ def test_every_file_can_be_changed_and_has_tests() -> None:
     path = "wbc/control/ramps.py"
     assert mutate.distances(path)["tests/control/test_ramps.py"] == 0
     assert len(mutate.mutants_of(path, (mutate.ROOT / path).read_text(encoding="utf-8"))) > 10
+
+
+def test_a_change_knows_its_statement_and_its_function() -> None:
+    found = {(mutant.line, mutant.what): mutant for mutant in mutate.mutants_of("a.py", SOURCE)}
+    assert found[5, "3 to 4"].lines == range(5, 6) and found[5, "3 to 4"].function == range(3, 11)
+    assert found[6, "Add to Sub"].lines == range(6, 7) and found[3, "2 to 3"].lines == range(3, 4)
+    split = mutate.mutants_of("a.py", "x = f(\n    1,\n    2,\n)\n")
+    assert {(mutant.line, mutant.lines, mutant.function) for mutant in split} == {
+        (line, range(1, 5), range(1, 5)) for line in (1, 2, 3)
+    }
+
+
+def test_tests_that_run_a_change_are_tried_and_the_most_promising_first() -> None:
+    """Those of its statement; else of its function; else those of the nearest files."""
+    path, near, far = "wbc/control/ramps.py", "tests/control/test_ramps.py", "tests/tasks/test_contacts.py"
+    notes = [
+        Reach(f"{near}::slow", 9.0, {path: {5}}),
+        Reach(f"{far}::quick", 0.1, {path: {5, 6}}),
+        *[Reach(f"{near}::many[{k}]", 0.1 + 0.01 * k, {path: {5}}) for k in range(3)],
+        Reach(f"{near}::other", 0.1, {path: {20}}),
+    ]
+
+    def tried(lines: range, function: range, killed: dict[tuple[str, str], int] | None = None) -> list[str]:
+        mutant = mutate.Mutant(path, lines.start, lines, function, "", "")
+        return [test.split("::")[1] for test in mutate.tests_of(mutant, notes, Counter(killed or {}))]
+
+    assert tried(range(5, 6), range(1, 9)) == ["many[0]", "many[1]", "quick", "many[2]", "slow"]
+    assert tried(range(5, 6), range(1, 9), {(path, f"{near}::slow"): 99})[0] == "slow"
+    assert tried(range(7, 8), range(6, 9)) == ["quick"]
+    assert set(tried(range(7, 8), range(7, 9))) == {"slow", "other", "many[0]", "many[1]", "many[2]"}
+    assert list(mutate.first_of({"a": 1.0, "b": 2.0, "c": 3.0}, None, 3.5)) == ["a", "b"]
+    assert list(mutate.first_of({"a": 9.0, "b": 2.0}, 1, None)) == ["a"] == list(mutate.first_of({"a": 9.0}, None, 1.0))
