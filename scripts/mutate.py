@@ -36,7 +36,10 @@ ROOT = Path(__file__).parents[1]
 FOLDERS = ("wbc/control", "wbc/solvers", "tasks")
 
 TESTS = {
-    "wbc/control": ("tests/control", "tests/tasking", "tests/tasks", "tests/simulation/test_log.py"),
+    "wbc/control": (
+        *("tests/control", "tests/tasking", "tests/tasks", "tests/simulation/test_log.py"),
+        "tests/realtime/test_command.py",
+    ),
     "wbc/solvers": ("tests/solvers", "tests/control"),
     "wbc/tasking": ("tests/tasking", "tests/control", "tests/tasks"),
     "wbc/contacts": ("tests/contacts", "tests/control", "tests/tasks"),
