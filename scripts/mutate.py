@@ -80,7 +80,7 @@ class Mutant(NamedTuple):
     Attributes:
         path: of the file, from the root.
         line: where it is.
-        lines: of the statement that it is in, without what stands below it.
+        lines: of the statement that it is in, without what stands below it; all of the file where it runs at import.
         function: the lines of the function around it; all of the file where it runs at import.
         what: the change in words.
         source: of the whole file with it.
@@ -173,12 +173,10 @@ def mutants_of(path: str, source: str) -> list[Mutant]:
         for what, other in changes(node):
             if hasattr(node, "lineno"):
                 put(ast.copy_location(other, node))
-                around = (
-                    min((s for s in some if node.lineno in s), key=len, default=every)
-                    for some in (statements, functions)
-                )
+                statement, around = (_smallest(some, node.lineno, every) for some in (statements, functions))
+                lines = every if around is every else statement  # an import runs once, whoever needs it
                 changed = ast.unparse(ast.fix_missing_locations(tree))
-                found.append(Mutant(path, node.lineno, *around, what, changed))
+                found.append(Mutant(path, node.lineno, lines, around, what, changed))
                 put(node)
     return found
 

@@ -70,9 +70,10 @@ def test_a_change_knows_its_statement_and_its_function() -> None:
     found = {(mutant.line, mutant.what): mutant for mutant in mutate.mutants_of("a.py", SOURCE)}
     assert found[5, "3 to 4"].lines == range(5, 6) and found[5, "3 to 4"].function == range(3, 11)
     assert found[6, "Add to Sub"].lines == range(6, 7) and found[3, "2 to 3"].lines == range(3, 4)
-    split = mutate.mutants_of("a.py", "x = f(\n    1,\n    2,\n)\n")
+    split = mutate.mutants_of("a.py", "def f():\n    x = f(\n        1,\n        2,\n    )\nX = 1\n")
     assert {(mutant.line, mutant.lines, mutant.function) for mutant in split} == {
-        (line, range(1, 5), range(1, 5)) for line in (1, 2, 3)
+        *((line, range(2, 6), range(1, 6)) for line in (2, 3, 4)),
+        (6, range(1, 7), range(1, 7)),
     }
 
 

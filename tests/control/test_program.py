@@ -42,6 +42,7 @@ def test_physics_is_on_no_level_of_a_solver() -> None:
     physics, a, b = tasks.EquationOfMotion(), Given("a", pick(1.0)), Given("b", pick(2.0))
     for levels, ranks, count in (
         ([[physics], [a], [b]], {"a": (1, 0), "b": (2, 1)}, 2),
+        ([[physics], [a]], {"a": (1, 0)}, 1),
         ([[physics, a], [b]], {"a": (0, 0), "b": (1, 1)}, 2),
         ([[a], [physics], [b]], {"a": (0, 0), "b": (2, 2)}, 3),
         ([[physics]], {}, 1),

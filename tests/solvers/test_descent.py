@@ -58,12 +58,12 @@ def test_rows_are_carried_down_as_they_were_met_and_a_step_must_keep_them():
         assert descent.settled(np.array([step])) == kept
 
 
-@pytest.mark.parametrize(("miss", "left"), [(0.05, 2), (0.2, 1)])
-def test_what_can_not_hold_is_an_equality_from_there_on(monkeypatch, miss, left):
-    """Beyond a millionth of the size of the row, 1000, times that of x, 100."""
+@pytest.mark.parametrize(("x", "miss", "left"), [(99.0, 0.05, 2), (99.0, 0.2, 1), (0.0, 0.9e-3, 2), (0.0, 1.1e-3, 1)])
+def test_what_can_not_hold_is_an_equality_from_there_on(monkeypatch, x, miss, left):
+    """Beyond a millionth of the size of the row, 1000, times that of x."""
     monkeypatch.setattr(Descent, "stand_in", lambda *_: None)
-    descent = descent_of([(BIG, -np.inf, 99e3 - miss)], Steps())
-    descent.x = np.array([99.0, 0.0])
+    descent = descent_of([(BIG, -np.inf, 1e3 * x - miss)], Steps())
+    descent.x = np.array([x, 0.0])
     descent.level(0)
     assert descent.Z.shape == (2, left)
 
