@@ -1,0 +1,130 @@
+"""The bound on the change of torques, and when it is asked for, by a robot of three motors whose numbers are told."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from wbc.control.steadiness import Steadiness, TorqueRates
+
+EFFORT = np.array([10.0, 20.0, 0.0])
+
+
+def robot(q: float = 0.0, v: tuple[float, ...] = (0.0, 0.0, 0.0)) -> Any:
+    """Its second motor drives its joint backwards."""
+    limits = SimpleNamespace(effort=EFFORT, least=np.array([-10.0, -5.0, 0.0]))
+    return SimpleNamespace(
+        q=np.array([q, 0.0]), v=np.array(v), na=3, limits=limits, actuation_matrix=np.diag([1.0, -1.0, 1.0])
+    )
+
+
+def tick(time: float, last: Any = (0.0, 0.0, 0.0), period: float = 0.01) -> Any:
+    return SimpleNamespace(time=time, period=period, last_torque=None if last is None else np.array(last))
+
+
+def test_brakes_may_change_twelve_times_faster() -> None:
+    task = TorqueRates(np.array([1.0, 2.0, 3.0]))
+    for v, down, up in (
+        ((0.06, 0.06, -0.06), [12.0, 2.0, 3.0], [1.0, 24.0, 36.0]),
+        ((-0.06, -0.06, 0.0), [1.0, 24.0, 3.0], [12.0, 2.0, 3.0]),
+        ((0.04, -0.04, 0.0), [1.0, 2.0, 3.0], [1.0, 2.0, 3.0]),
+    ):
+        found = task.changes(robot(v=v))
+        assert found[0].tolist() == down and found[1].tolist() == up
+
+
+def test_torques_stay_near_the_last_ones_and_within_what_there_is() -> None:
+    task = TorqueRates(np.array([1.0, 2.0, 3.0]))
+    for last, lower, upper in (
+        (None, [-1.0, -2.0, 0.0], [1.0, 2.0, 0.0]),
+        ([9.5, -4.0, 0.0], [8.5, -5.0, 0.0], [10.0, -2.0, 0.0]),
+        ([99.0, -99.0, 9.0], [9.0, -5.0, 0.0], [10.0, -3.0, 0.0]),
+    ):
+        rows = task.rows(robot(), tick(0.0, last))
+        assert rows.lower.tolist() == lower and rows.upper.tolist() == upper and rows.torque.tolist() == [0, 1, 2]
+
+
+def steady(*times: float, q: float = 0.0) -> Steadiness:
+    """With a rise of a tenth of a second: a hundredth lets a motor of 10 N m change by 1."""
+    found = Steadiness(robot(), 0.1)
+    for time in times:
+        found.exceeded(robot(q), tick(time), np.zeros(3))
+    return found
+
+
+@pytest.mark.parametrize(
+    ("torque", "exceeded"),
+    [
+        ([0.99, 0.0, 0.0], False),
+        ([-1.01, 0.0, 0.0], True),
+        ([0.0, 1.99, 0.0], False),
+        ([0.0, 2.01, 0.0], True),
+        ([0.9, 1.8, 0.0], False),  # together they are more than one alone may change
+        ([0.0, 0.0, 5.0], False),  # what gives nothing has no rate
+    ],
+)
+def test_a_torque_that_changes_faster_than_told_is_found(torque: list[float], exceeded: bool) -> None:
+    found = steady(0.0)
+    found.pressed = True
+    assert found.exceeded(robot(), tick(0.01), np.array(torque)) == exceeded and not found.pressed
+    assert found.exceeded(robot(), tick(0.01), np.array(torque)) == exceeded, "the same tick once more"
+
+
+def test_what_goes_on_from_nothing_is_not_bound() -> None:
+    fast = np.array([9.0, 0.0, 0.0])
+    assert not steady().exceeded(robot(), tick(0.0), fast)
+    assert not steady(0.0).exceeded(robot(), tick(0.01, None), fast) and steady(0.0).exceeded(robot(), tick(0.01), fast)
+    for q, bound in ((0.49, True), (0.51, False)):  # 50 rad/s explain half a radian
+        assert steady(0.0).exceeded(robot(q), tick(0.01), fast) == bound
+    assert steady(0.0).exceeded(robot(0.9), tick(0.02), fast), "it came later"
+    forgotten = steady(0.0)
+    forgotten.forget()
+    assert not forgotten.exceeded(robot(), tick(0.01), fast)
+
+
+def test_a_tick_that_comes_late_may_change_more_and_one_that_comes_early_no_less() -> None:
+    for later, most in ((0.01, 1.0), (0.03, 3.0), (0.001, 1.0)):
+        found = steady(0.0)
+        assert not found.exceeded(robot(), tick(later), np.array([0.99 * most, 0.0, 0.0]))
+        assert found.exceeded(robot(), tick(later), np.array([1.01 * most, 0.0, 0.0]))
+        assert found.task.most.tolist() == pytest.approx([most, 2.0 * most, 0.0])
+
+
+def test_the_bound_is_tried_at_once_after_a_tick_at_it() -> None:
+    found = steady(0.0)
+    assert not found.expected(robot(), tick(0.01))
+    found.pressed = True
+    assert found.expected(robot(), tick(0.02)) and found.task.most.tolist() == pytest.approx([2.0, 4.0, 0.0])
+    assert not found.expected(robot(9.0), tick(0.03)) and not found.expected(robot(9.0), tick(0.04, None))
+    assert found.expected(robot(9.0), tick(0.05))
+
+
+def test_who_is_held_back_by_it() -> None:
+    found = steady(0.0)
+    found.task.most = np.array([1.0, 2.0, 3.0])
+    for torque, binds in (
+        ([0.5, 0.0, 0.0], False),
+        ([1.0, 0.0, 0.0], True),
+        ([-1.0, 0.0, 0.0], True),
+        ([0.0, -1.9, 2.9], False),
+    ):
+        assert found.binds(robot(), tick(0.01), np.array(torque)) == binds
+    for share, binds in ((0.9e-7, True), (1.1e-7, False)):
+        assert found.binds(robot(), tick(0.01), np.array([0.0, 2.0 * (1.0 - share), 0.0])) == binds
+    assert not found.binds(robot(v=(1.0, 0.0, 0.0)), tick(0.01), np.array([-1.0, 0.0, 0.0])), "it brakes"
+
+
+def test_a_bound_that_is_met_for_long_is_loosened_and_firm_again_in_twice_the_time() -> None:
+    found, times = steady(0.0), np.arange(1, 60) * 0.01
+    most = []
+    for time in times:
+        found.pressed = time < 0.25 + 1e-9
+        found._note(robot(), tick(float(time)))
+        most.append(found._most)
+    held = np.concatenate([times[:25], np.maximum(times[24] - 0.005 * np.arange(1, 35), 0.0)])
+    np.testing.assert_allclose(most, 0.01 * np.exp(np.maximum(held - 0.15, 0.0) / 0.05), rtol=1e-9)
+    found._held = 99.0
+    assert found._most == pytest.approx(0.01 * np.exp(10.0))
