@@ -83,7 +83,7 @@ def _value(made: Task | Contact, name: str) -> object:
     known = parameters(type(made))
     found = {**dict(zip(known, given, strict=False)), **named}.get(name, known[name].default)
     if found is ... or found is inspect.Parameter.empty:
-        raise WbcError(f"{type(made).__name__} {made.name!r} can't be written: its {name} is no plain data")
+        raise WbcError(f"{type(made).__name__} {made.name!r} can't be written to a file: its {name} is not plain data")
     return found
 
 
@@ -116,7 +116,7 @@ def plain(value: object, what: str) -> Any:  # noqa: ANN401  plain data of many 
         case list() | tuple():
             return [plain(part, what) for part in value]
     if callable(value):
-        raise WbcError(f"{what} is a function, which a file can't hold; set it after the file was read")
+        raise WbcError(f"{what} is a function, which a file can't hold; set it after reading the file")
     raise WbcError(f"{what} = {show(value)} can't be written into a file")
 
 

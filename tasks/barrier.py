@@ -87,7 +87,7 @@ class Kept(Task):
         """See `Task`: what is below zero, and that it is led back."""
         value, names = self.heights(robot, tick).value, self.row_names(robot, tick)
         return [
-            f"{names[k]} is beyond its bound by {-value[k]:.3g}, and is led back" for k in np.flatnonzero(value < 0)
+            f"{names[k]} is {-value[k]:.3g} beyond its bound and is brought back" for k in np.flatnonzero(value < 0)
         ]
 
 
@@ -154,8 +154,8 @@ class Barrier(Kept):
             )
         if self._count not in (None, count):
             raise WbcError(
-                f"{self.name}: its function gave {count} heights, and {self._count} before; they must be as "
-                "many in every state"
+                f"{self.name}: its function returned {count} values, and {self._count} before; the number must be the "
+                "same in every state"
             )
         self._count = count
         rate = J @ robot.v if len(found) == 3 else np.atleast_1d(self._checked(found[3], "h'"))

@@ -164,7 +164,7 @@ class CollisionAvoidance(Kept):
         for row, pair in zip(near.tolist(), self._proximity.names(seen.key[near]), strict=True):
             d = seen.distance[row]
             state = f"overlap by {-d * 1e3:.3g} mm" if d < 0 else f"are {d * 1e3:.3g} mm apart"
-            found.append(f"{pair} {state}, within the margin of {self.margin * 1e3:.3g} mm, and are led apart")
+            found.append(f"{pair} {state}, within the margin of {self.margin * 1e3:.3g} mm, and are moved apart")
         return found
 
     def check(self, robot: Dynamics, contacts: Mapping[str, Contact]) -> None:

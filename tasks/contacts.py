@@ -259,7 +259,7 @@ class FrictionCones(Task):
         self.sides = sides
         names = [sliding] if isinstance(sliding, str) else sliding
         if not isinstance(names, Iterable):
-            raise WbcError(f"{self.name}: sliding names contacts, it is not {show(sliding)}")
+            raise WbcError(f"{self.name}: sliding = {show(sliding)} must be names of contacts")
         self.sliding = dict(names) if isinstance(names, Mapping) else dict.fromkeys(names)
         self.slow = number(slow, f"{self.name}: slow, m/s,", above=True)
         self._laid: _Laid | None = None
@@ -271,7 +271,9 @@ class FrictionCones(Task):
             if name not in contacts:
                 raise WbcError(f"{self.name}: {unknown_name('contact', name, contacts)}")
             if not isinstance(contacts[name], PointContact):
-                raise WbcError(f"{self.name}: contact {name!r} is no point; kinetic friction is known for points only")
+                raise WbcError(
+                    f"{self.name}: contact {name!r} is not a point contact; kinetic friction is known for points only"
+                )
 
     def rows(self, robot: Dynamics, tick: Tick) -> Rows:
         """See `Task`; the facets of all contacts, then their normal forces."""
@@ -347,7 +349,7 @@ class ContactForce(Aimed):
     def purpose(self) -> str:
         """See `Task`."""
         axes = "" if self._axes is None else f" in {', '.join(AXES[axis] for axis in self._axes)}"
-        return f"{self.contact} pushes as told{axes}"
+        return f"{self.contact} pushes with the given force{axes}"
 
     def check(self, robot: Dynamics, contacts: Mapping[str, Contact]) -> None:
         """See `Task`."""
@@ -362,7 +364,7 @@ class ContactForce(Aimed):
         if picked and max(picked) >= min(size, contact.wrench_size):
             wanted = ", ".join(AXES[axis] for axis in picked)
             raise WbcError(
-                f"{self.name}: {wanted} are asked for; the target has {size} axes, the contact {contact.wrench_size}"
+                f"{self.name}: axes = {wanted} and a target of size {size} don't fit its {contact.wrench_size} axes"
             )
         return picked
 

@@ -53,7 +53,9 @@ class OnFrame(Aimed):
             shapes = ((3, 3), (4, 4))
         elif target is not None and not callable(target) and np.shape(target) in ((3,), (3, 3)):
             asked, word = np.shape(target), "position" if np.ndim(target) == 1 else "orientation"
-            raise WbcError(f"{name}: target of shape {asked} is no pose, (4, 4); for {word} alone, say axes={word!r}")
+            raise WbcError(
+                f"{name}: target of shape {asked} is not a pose, (4, 4); for the {word} alone, give axes={word!r}"
+            )
         self._target = Target(target, shapes, 6, velocity, acceleration, name, _turns if self._rotates else None)
 
     def _check_axes_in(self, axes_in: object) -> Literal["world", "frame"] | Array:

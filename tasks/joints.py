@@ -26,9 +26,9 @@ class OnJoints(Aimed):
     def __init__(self, joints: Iterable[str] | None, name: str, weight: float, tolerance: ArrayLike | None) -> None:
         super().__init__(name, weight, tolerance)
         if isinstance(joints, str):
-            raise WbcError(f"{name}: joints is a list of names, not the text {joints!r}")
+            raise WbcError(f"{name}: joints must be a list of names, not the text {joints!r}")
         if joints is not None and not isinstance(joints, Iterable):
-            raise WbcError(f"{name}: joints is a list of names, not {show(joints)}")
+            raise WbcError(f"{name}: joints must be a list of names, not {show(joints)}")
         self.joints = None if joints is None else tuple(joints)
         self._found_for: object = None
 
@@ -44,7 +44,7 @@ class OnJoints(Aimed):
             chosen.append(model.joints[wanted])
         odd = [joint.name for joint in chosen if joint.nv > 1 or (self.joints is not None and joint.nv == 0)]
         if odd:
-            raise WbcError(f"{self.name}: joints {odd} don't have one coordinate; name others")
+            raise WbcError(f"{self.name}: joints {odd} have several coordinates; choose joints with one")
         chosen = [joint for joint in chosen if joint.nv == 1]
         self._names = [joint.name for joint in chosen]
         self._v: IntArray = np.array([model.v_index[name] for name in self._names], dtype=np.intp)

@@ -37,14 +37,18 @@ def contact_wrench(robot: Dynamics, tick: Tick, height: float) -> Array:
 
 def _floating(robot: Dynamics, whose: str) -> None:
     if not robot.model.floating:
-        raise WbcError(f"{whose}: {robot.model.name!r} has a fixed base: what it stands on has no zero-moment point")
+        raise WbcError(
+            f"{whose}: {robot.model.name!r} has a fixed base: the zero-moment point is defined for a floating base only"
+        )
 
 
 def _sole(contacts: Mapping[str, Contact], name: str, whose: str) -> None:
     if name not in contacts:
         raise WbcError(f"{whose}: {unknown_name('contact', name, contacts)}")
     if not isinstance(contacts[name], SurfaceContact):
-        raise WbcError(f"{whose}: contact {name!r} is no wbc.SurfaceContact: a point has its pressure where it is")
+        raise WbcError(
+            f"{whose}: contact {name!r} must be a wbc.SurfaceContact: the pressure of a point contact can't move"
+        )
 
 
 def _of_sole(robot: Dynamics, tick: Tick, name: str) -> Array | None:
@@ -225,7 +229,7 @@ def edges(corners: ArrayLike, margin: float, whose: str) -> tuple[Array, Array]:
 
     given = np.asarray(corners, dtype=float)
     if given.ndim != 2 or given.shape[1] != 2 or len(given) < 3 or not np.isfinite(given).all():
-        raise WbcError(f"{whose}: a polygon is three or more points, shape (n, 2), not {show(corners)}")
+        raise WbcError(f"{whose}: a polygon must be three or more points, shape (n, 2), not {show(corners)}")
     try:
         found = ConvexHull(given).equations
     except QhullError:
@@ -286,7 +290,7 @@ class DivergentComponent(Aimed):
             places = [robot.pose(contact.frame)[2, 3] for contact in tick.contacts]
             height = float(robot.com[2]) - (float(np.mean(places)) if places else 0.0)
             if height <= 0.0:
-                raise WbcError(f"{self.name}: the centre of mass is {height:g} m over its contacts; give height=")
+                raise WbcError(f"{self.name}: the centre of mass is {height:g} m above its contacts; give height=")
             self._height = height
         return math.sqrt(float(np.linalg.norm(robot.model.gravity)) / self._height)
 

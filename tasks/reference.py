@@ -30,7 +30,7 @@ class OnReference(Task):
         """See `Task`."""
         if robot.nq != self.reference.q.shape[1] or robot.nv != self.reference.v.shape[1]:
             raise WbcError(
-                f"{self.name}: the reference is of {self.reference.model.name!r}, with {self.reference.q.shape[1]} "
+                f"{self.name}: the reference is for {self.reference.model.name!r}, with {self.reference.q.shape[1]} "
                 f"coordinates; {robot.model.name!r} has {robot.nq}"
             )
 

@@ -107,7 +107,7 @@ class KeepIn(OnPoint):
         sides = np.vstack([np.eye(3), -np.eye(3)])
         bounded = np.isfinite(np.concatenate([-ends[0], ends[1]]))
         if not bounded.any():
-            raise WbcError(f"{self.name}: low and high bound nothing")
+            raise WbcError(f"{self.name}: low and high are all infinite: they bound nothing")
         self._sides, self._reach = sides[bounded], np.concatenate([-ends[0], ends[1]])[bounded]
         self._named = [f"{s} {axis}" for s, axis in zip(["least"] * 3 + ["greatest"] * 3, "xyzxyz", strict=True)]
         self._named = [text for text, kept in zip(self._named, bounded, strict=True) if kept]

@@ -40,7 +40,7 @@ class WheelSpin(Task):
         self.wheels = as_contacts(wheels)
         for contact in self.wheels:
             if not isinstance(contact, RollingContact):
-                raise WbcError(f"{self.name}: contact {contact.name!r} is no wbc.RollingContact")
+                raise WbcError(f"{self.name}: contact {contact.name!r} must be a wbc.RollingContact")
         self.gain = rate_gain(gain, self.name, 1)
 
     def rows(self, robot: Dynamics, tick: Tick) -> Rows:

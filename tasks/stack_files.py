@@ -87,7 +87,7 @@ def to_toml(stack: Stack, *, robot: str = "") -> str:
     for contact in stack.contacts:
         kind = next((word for word, kind in CONTACTS.items() if type(contact) is kind), None)
         if kind is None:
-            raise WbcError(f"contact {contact.name!r} is a {type(contact).__name__}, which a file has no word for")
+            raise WbcError(f"contact {contact.name!r} is a {type(contact).__name__}, a type that a file can't hold")
         entry = {"type": kind, **arguments(contact)}
         if stack.support.activation(contact.name) == 0.0:
             entry["closed"] = False
@@ -121,7 +121,7 @@ def from_toml(text: str, *, robot: Dynamics | None = None, kinds: Iterable[type[
     for number, entry in enumerate(_entries(data, "contacts"), 1):
         contact = _made_contact(entry, number)
         if contact.name in contacts:
-            raise WbcError(f"contact {number}: there are two called {contact.name!r}; give one another name")
+            raise WbcError(f"contact {number}: two contacts are called {contact.name!r}; rename one")
         contacts[contact.name] = contact
         if not _flag(entry, "closed", f"contact {contact.name!r}"):
             opened.append(contact.name)
@@ -166,7 +166,7 @@ def read_text(path: str | Path) -> str:
     try:
         return read_bounded(path).decode()
     except UnicodeDecodeError:
-        raise WbcError("it is no text of UTF-8") from None
+        raise WbcError("it is not UTF-8 text") from None
 
 
 def robot_of(text: str) -> str:
@@ -187,12 +187,12 @@ def parsed(text: str) -> dict[str, Any]:
     try:
         data = tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise WbcError(f"it is no TOML: {error}") from None
+        raise WbcError(f"it is not TOML: {error}") from None
     for key in data:
         if key not in TOP:
             raise unknown_name("entry of a stack's file", key, TOP)
     if data.get("units", UNITS) != UNITS:
-        raise WbcError(f"units = {show(data['units'])}: a stack's file is in {UNITS} units, with angles in rad")
+        raise WbcError(f"units = {show(data['units'])}: a stack's file must use {UNITS} units, with angles in rad")
     if not isinstance(data.get("robot", ""), str):
         raise WbcError(f"robot = {show(data['robot'])} must be the name of a robot, or of a file")
     return data
@@ -207,7 +207,7 @@ def task_kinds() -> dict[str, type[Task]]:
 def _entries(data: Mapping[str, Any], name: str) -> list[dict[str, Any]]:
     found = data.get(name, [])
     if not isinstance(found, list) or not all(isinstance(entry, dict) for entry in found):
-        raise WbcError(f"{name} are written one by one, each below a line [[{name}]]")
+        raise WbcError(f"write each of the {name} below its own line [[{name}]]")
     return found
 
 
@@ -246,13 +246,13 @@ def _made_task(
     made_of = _arguments(known[kind], entry, OF_TASK, contacts, whose)
     if "geometry" in parameters(known[kind]):
         if "geometry" in made_of:
-            raise WbcError(f"{whose}: its geometry is that of the robot, and is not written")
+            raise WbcError(f"{whose}: its geometry is taken from the robot; don't write it in the file")
         if robot is None:
             raise WbcError(f"{whose}: it needs the robot: from_toml(text, robot=robot)")
         made_of["geometry"] = robot
     task: Task = _call(known[kind], made_of, whose)
     if isinstance(task, EquationOfMotion) and not _flag(entry, "on", whose):
-        raise WbcError(f"{whose}: it can't be switched off: physics holds always")
+        raise WbcError(f"{whose}: it can't be switched off: physics always holds")
     return task, level
 
 

@@ -136,6 +136,6 @@ def _contacts(robot: Dynamics, wheels: Iterable[RollingContact] | None) -> tuple
     found = tuple(RollingContact(wheel) for wheel in robot.model.wheels) if wheels is None else tuple(wheels)
     for contact in found:
         if not isinstance(contact, RollingContact):
-            raise WbcError(f"wheels are wbc.RollingContact objects; {show(contact)} is none")
+            raise WbcError(f"wheels must be wbc.RollingContact objects, not {show(contact)}")
         contact.fit(robot)
     return found

@@ -97,9 +97,9 @@ def test_what_is_no_vector_of_numbers_is_refused(entry: str) -> None:
     ("use", "message"),
     [
         (lambda: arm().step(ZERO, ZERO, np.complex128(1.0)), "t = .* must be a finite time in s"),
-        (lambda: wbc.PointContact(1), "a contact is at a frame, told by its name, not by 1"),
+        (lambda: wbc.PointContact(1), "a contact's frame must be a name, not 1"),
         (lambda: arm().stack.switch_off(["posture"]), "no task ['posture']"),
-        (lambda: tasks.JointAcceleration(joints=100.0), "joints is a list of names, not 100.0"),
+        (lambda: tasks.JointAcceleration(joints=100.0), "joints must be a list of names, not 100.0"),
         (lambda: arm(guard="yes"), "guard = 'yes' must be True or False"),
         (lambda: arm(solver=HierarchicalQP), "make one: HierarchicalQP()"),
         (lambda: running(record=5), "record = 5 must be the path of a file"),
@@ -125,7 +125,7 @@ def running(**options: object) -> None:
 def test_a_velocity_that_is_hardly_one_is_warned_of_once() -> None:
     controller = arm()
     controller.step(ZERO, np.full(7, 400.0))  # together they are more
-    with pytest.warns(wbc.WbcWarning, match=r"v\[2\] = 1000, joint_3, is hardly a velocity of 'arm'") as told:
+    with pytest.warns(wbc.WbcWarning, match=r"v\[2\] = 1000, joint_3, is no plausible velocity of 'arm'") as told:
         controller.step(ZERO, np.array([0.0, 0.0, 1000.0, 0.0, 0.0, 0.0, 0.0]))
     assert told[0].filename == __file__
     controller.step(ZERO, np.full(7, 2000.0))

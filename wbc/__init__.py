@@ -135,7 +135,7 @@ _LATER = {
     "tune": "wbc.sweeps",
     "uniform": "wbc.sweeps",
 }
-"""Where each name is imported from, when it is first asked for: `wbc --help` needs none of them."""
+"""The module of each name, imported on first use: `wbc --help` needs none of them."""
 
 _MODULES = (
     "classical",
@@ -154,5 +154,5 @@ __getattr__ = lazy(__name__, _LATER, _MODULES)
 
 
 def __dir__() -> list[str]:
-    """What a reader at a prompt is offered."""
+    """The names that completion at a prompt offers."""
     return [*__all__, *_MODULES]

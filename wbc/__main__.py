@@ -4,7 +4,7 @@ import sys
 
 
 def main() -> None:
-    """The entry point: what it takes is imported late, so that Ctrl-C finds nothing that would complain."""
+    """The entry point. It imports late, so that Ctrl-C during imports ends quietly."""
     try:
         from wbc.application.cli import main as run
         from wbc.application.commands.options import INTERRUPTED

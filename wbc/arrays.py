@@ -1,4 +1,4 @@
-"""The array types that the annotations speak of."""
+"""The array types of the annotations."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     Array: TypeAlias = npt.NDArray[np.float64]
-    """An array of floats; its shape, unit and frame stand in the docstring of whoever takes or gives it."""
+    """An array of floats; its shape, unit and frame are in the docstring of the function that takes or returns it."""
 
     IntArray: TypeAlias = npt.NDArray[np.intp]
     """An array of indices."""
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
     """An array of sides: -1 lower, +1 upper, 0 neither."""
 
     MaskArray: TypeAlias = npt.NDArray[np.bool_]
-    """An array of truths."""
+    """An array of booleans."""
 
     ArrayLike: TypeAlias = npt.ArrayLike
-    """Whatever numpy turns into an array."""
+    """Anything that numpy turns into an array."""
 else:  # numpy.typing takes a twentieth of the time that importing wbc takes
     Array = IntArray = SideArray = MaskArray = np.ndarray
     ArrayLike = object
@@ -35,7 +35,7 @@ FLOAT = np.dtype(float)
 
 
 def numbers(values: object, what: str, *, copy: bool = True) -> Array:
-    """An array of real numbers: the one place where what a user handed over becomes one.
+    """An array of real numbers from user input: the one place that converts and checks it.
 
     Args:
         values: whatever was given.
@@ -43,7 +43,7 @@ def numbers(values: object, what: str, *, copy: bool = True) -> Array:
         copy: False: not a copy, where it is an array of numbers already.
 
     Raises:
-        WbcError: it is no array of numbers, or one that would lose something as one: complex, or masked.
+        WbcError: it is not an array of numbers, or it is complex or masked, so that something would be lost.
     """
     if type(values) is np.ndarray and values.dtype is FLOAT:
         return values.copy() if copy else values
@@ -57,7 +57,7 @@ def numbers(values: object, what: str, *, copy: bool = True) -> Array:
         hint = "; its entries are objects: give its .astype(float)" if isinstance(values, np.ndarray) else ""
         raise WbcError(f"{what} = {show(values)} is not an array of numbers{hint}")
     if isinstance(values, np.ma.MaskedArray):
-        raise WbcError(f"{what} = {show(values)} is a masked array; give one with all its numbers, such as its .data")
+        raise WbcError(f"{what} = {show(values)} is a masked array; give a plain array, such as its .data")
     return np.array(given, dtype=float) if copy else np.asarray(given, dtype=float)
 
 

@@ -1,4 +1,4 @@
-"""The compiled kernel, where it was built: the one place that asks for it."""
+"""The compiled kernel, if it was built: the one place that imports it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Copies that share nothing that changes."""
+"""Copies that share no mutable state."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import Self
 
 
 class Independent:
-    """Whose copies are independent, those of `copy.copy` too.
+    """A class whose copies are independent, also those of `copy.copy`.
 
-    A shallow copy of what remembers shares its memory with it: of two such controllers each would move the other on.
+    A shallow copy would share its memory with the original: each of two such controllers would advance the other.
     """
 
     def __copy__(self) -> Self:

@@ -11,11 +11,11 @@ from collections.abc import Iterable
 
 
 class WbcError(Exception):
-    """Something handed to the library cannot be used; the message names it and says what would be right.
+    """An input of the library can't be used; the message names it and says what would be right.
 
     Attributes:
-        problems: where several things were wrong with one input, each of them, then what was merely unusual (that
-            begins with "warning: "); else just the message.
+        problems: every problem of one input, then unusual things (which begin with "warning: "); otherwise the message
+            alone.
     """
 
     def __init__(self, message: str, problems: Iterable[str] = ()) -> None:

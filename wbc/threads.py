@@ -11,7 +11,7 @@ from wbc.errors import WbcError
 
 
 class Turn:
-    """Whose turn it is in an object that only one thread may use at a time. A second one is told, and does not wait.
+    """A lock of an object that only one thread may use at a time. A second thread gets an error and does not wait.
 
     A control loop takes its turn in every tick: `take` and `give` are the lock's own methods, with no call around them.
 
@@ -50,7 +50,7 @@ def taking(turn: Turn, whose: object) -> Iterator[None]:
 
 
 def busy(whose: object) -> WbcError:
-    """The error of who comes while another one has the turn.
+    """The error for a thread that comes while another one uses the object.
 
     Args:
         whose: the object that both want.

@@ -242,10 +242,10 @@ class ListedSteps:
     def __init__(self, steps: Sequence[Footstep], usual: FootstepPlanner) -> None:
         for step in steps:
             if not isinstance(step, Footstep):
-                raise WbcError(f"footsteps are tasks.locomotion.Footstep objects; {show(step)} is none")
+                raise WbcError(f"footsteps must be tasks.locomotion.Footstep objects, not {show(step)}")
         for first, second in pairwise(steps):
             if first.foot == second.foot:
-                raise WbcError(f"{first.foot!r} steps twice in a row in the footsteps; feet step in turn")
+                raise WbcError(f"{first.foot!r} steps twice in a row; feet must step in turn")
         self.list, self.usual = tuple(steps), usual
 
     def steps(self, moment: Moment) -> list[Footstep]:

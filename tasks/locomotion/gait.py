@@ -183,7 +183,7 @@ def _schedule(
         raise unknown_name("gait", gait, GAITS)
     if len(places) != 4:
         raise WbcError(
-            f"a {gait} is for four feet; {robot.model.name!r} has {len(places)}: give phases of your own, by foot the "
+            f"a {gait} needs four feet; {robot.model.name!r} has {len(places)}: give your own phases: by foot, the "
             "shares of a cycle at which it is lifted and put down"
         )
     front = sorted(places, key=lambda foot: -places[foot][0])[:2]

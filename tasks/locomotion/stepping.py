@@ -165,7 +165,7 @@ class Stepping:
         for value, limit, way in zip(given, self.limits, AXES, strict=True):
             if abs(value) > limit:
                 warnings.warn(
-                    f"a command of {value:g} {way} is more than the legs of {self.robot.model.name!r} can do in a "
+                    f"a command of {value:g} {way} is more than the legs of {self.robot.model.name!r} can reach in a "
                     f"cycle of {self.schedule.period:g} s: {math.copysign(limit, value):.3g} is taken",
                     WbcWarning,
                     stacklevel=2,
@@ -182,7 +182,9 @@ class Stepping:
     def footsteps(self, steps: Sequence[Footstep]) -> None:
         for step in steps:
             if isinstance(step, Footstep) and step.foot not in self.feet:
-                raise WbcError(f"{step.foot!r} is no foot of this walk; there are {', '.join(map(repr, self.feet))}")
+                raise WbcError(
+                    f"{step.foot!r} is not a foot of this walk; its feet are {', '.join(map(repr, self.feet))}"
+                )
         usual = self.planner.usual if isinstance(self.planner, ListedSteps) else self.planner
         self.planner, self._landed = ListedSteps(steps, usual), 0
 

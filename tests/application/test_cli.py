@@ -373,7 +373,7 @@ def test_a_log_that_breaks_off_is_shown(tmp_path):
     (tmp_path / "cut.png").write_text("of the run")
     out, err, code = run("show", str(tmp_path / "cut.log"))
     assert (tmp_path / "cut.png").read_text() == "of the run"
-    assert (err, code) == ("", 0) and "the file breaks off" in out and (tmp_path / "cut_plots.png").exists()
+    assert (err, code) == ("", 0) and "the file is incomplete" in out and (tmp_path / "cut_plots.png").exists()
     _, err, code = run("show", str(tmp_path / "cut.log"), "--out", str(tmp_path / "cut.xyz"))
     assert code == 1 and "can't draw into" in err and "png" in err
     _, err, code = run("show", "nothing.log")
@@ -404,7 +404,7 @@ def test_examples_come_with_the_repository(tmp_path, monkeypatch):
 def test_bench_has_a_row_for_each_solver_and_backend():
     out, err, code = run("bench", "arm", "--ticks", "5")
     assert (err, code) == ("", 0)
-    told = "the compiled kernel" if compiled.kernel is not None else "numpy (there is no compiled kernel)"
+    told = "the compiled kernel" if compiled.kernel is not None else "numpy (no compiled kernel)"
     assert out.splitlines()[0] == f"hierarchical-qp, weighted-qp and the backend numpy run on {told}"
     rows = [line.split() for line in out.splitlines() if line.startswith("arm ")]
     solvers = {"hierarchical-qp", "sequential-qp", "weighted-qp", "nullspace", "operational-space"}

@@ -86,7 +86,7 @@ def test_where_nothing_can_be_rendered_the_run_goes_on(tmp_path, monkeypatch):
     monkeypatch.setenv("MUJOCO_GL", "off")
     out, err, code = run("demo", "--duration", "0.05", "--out", str(tmp_path))
     assert code == 0 and "50 optimal" in out and not (tmp_path / "demo.gif").exists()
-    assert err == "no video: nothing is rendered here: MUJOCO_GL=off\n"
+    assert err == "no video: rendering is switched off: MUJOCO_GL=off\n"
     monkeypatch.setenv("MUJOCO_GL", "glfw")
     monkeypatch.delenv("DISPLAY", raising=False)
     monkeypatch.delenv("WAYLAND_DISPLAY", raising=False)

@@ -24,7 +24,7 @@ def test_a_stack_in_a_file_is_run(tmp_path: Path) -> None:
     assert "--robot FILE" in err
     _, err, code = run("run", "demo", "--robot", "arm", *options)
     assert code == 2
-    assert "has a robot of its own" in err
+    assert "has its own robot" in err
     path.write_text(path.read_text().replace("weight", "weigth").replace("friction =", "fricton ="))
     _, err, code = run("run", str(path), "--robot", "quadruped", *options)
     assert code == 2

@@ -113,7 +113,7 @@ def test_a_load_that_is_known_is_carried(solver: str) -> None:
 
 def test_mistakes_about_wrenches_are_named() -> None:
     robot = wbc.load("arm", "numpy")
-    with pytest.raises(wbc.WbcError, match="external is a dict from frames to wrenches, not 3"):
+    with pytest.raises(wbc.WbcError, match="external must be a dict from frames to wrenches, not 3"):
         tasks.EquationOfMotion(external=3)
     wrong = wbc.Stack(tasks.EquationOfMotion(external={"tol": [0, 0, 1]}) / tasks.JointAcceleration())
     with pytest.raises(wbc.WbcError, match="external: no frame 'tol'; did you mean 'tool'"):

@@ -77,9 +77,9 @@ def test_rows_that_contradict_each_other_and_rows_that_nothing_can_change() -> N
     vain = tasks.JointAcceleration(acceleration=np.ones(7), gains=wbc.Gains(kp=0.0, kd=0.0), name="vain", weight=0.0)
     stack = wbc.Stack(tasks.EquationOfMotion() / torn / idle / vain / tasks.AccelerationMinimization())
     text = controller(robot, stack, "hierarchical-qp").step(np.zeros(7), np.zeros(7)).explain()
-    assert blamed(text, "torn") == "itself: its rows contradict each other"
-    assert blamed(text, "vain") == "nobody: it has no weight"
-    assert blamed(text, "idle") == "physics: nothing can change it"
+    assert blamed(text, "torn") == "its own rows, which contradict each other"
+    assert blamed(text, "vain") == "nothing: its weight is 0"
+    assert blamed(text, "idle") == "physics: no force can change it"
 
 
 def test_rows_are_called_by_joints_and_axes() -> None:

@@ -94,7 +94,7 @@ def test_an_arm_with_a_tenth_of_its_torque_is_ill(solver: str) -> None:
     weak = last(arm(0.1, solver=solver), 2.0)
     limits = {finding.name: finding for finding in weak.health.of("torque limit")}
     assert limits["joint_2"].value == pytest.approx(9.0) and limits["joint_2"].unit == "N m"
-    assert limits["joint_2"].text == "joint_2 gives all of its 9 N m"
+    assert limits["joint_2"].text == "joint_2 is at its limit of 9 N m"
     assert weak.health.of("out of reach")[0].name == "tool"
     assert last(arm(solver=solver), 2.0).health.good
 

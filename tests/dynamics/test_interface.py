@@ -118,8 +118,8 @@ def test_frames_can_be_added(robot) -> None:
     assert np.allclose(twin.pose("tip"), robot.pose("tip"))
     robot.forward_dynamics(q, v, np.zeros(12), {"tip": [0, 0, 1.0]})
     for name, parent, pose, message in [
-        ("tip", "base", np.eye(4), "there is a frame 'tip' already"),
-        ("base", "base", np.eye(4), "there is a frame 'base' already"),
+        ("tip", "base", np.eye(4), "a frame 'tip' exists already"),
+        ("base", "base", np.eye(4), "a frame 'base' exists already"),
         ("x", "bse", np.eye(4), "no frame 'bse'; did you mean 'base'"),
         ("x", "base", np.zeros((4, 4)), "no homogeneous transform"),
         ("x", "base", np.diag([1, 1, -1, 1]), "no homogeneous transform"),

@@ -163,7 +163,7 @@ def test_a_log_that_breaks_off_gives_what_is_there(tmp_path: Path) -> None:
     assert 20 < len(back) < 50
     assert back.ended == ""
     same(back, log, len(back))
-    assert "breaks off" in back.summary()
+    assert "incomplete" in back.summary()
 
 
 @pytest.mark.parametrize(

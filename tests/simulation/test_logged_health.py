@@ -38,16 +38,16 @@ def test_what_came_first_is_told_and_how_many_ticks_were_ill(tmp_path: Path) -> 
     log = collapse(tmp_path / "run.log")
     assert log.ill is not None and not log.ill[:50].any() and log.ill[50:].sum() >= 140
     first = log.worries[0]
-    assert (first.kind, first.first, first.text) == ("torque limit", 0.05, "joint_2 gives all of its 9 N m")
+    assert (first.kind, first.first, first.text) == ("torque limit", 0.05, "joint_2 is at its limit of 9 N m")
     assert first.ticks <= log.ill.sum() and len({(it.kind, it.name) for it in log.worries}) == len(log.worries)
-    line = f"health: {log.ill.sum()} of 200 ticks not good, from 0.05 s on: joint_2 gives all of its 9 N m"
+    line = f"health: {log.ill.sum()} of 200 ticks not good, from 0.05 s on: joint_2 is at its limit of 9 N m"
     assert line in log.summary()
     back = read_log(tmp_path / "run.log")
     assert back.worries == log.worries and np.array_equal(back.ill, log.ill) and back.summary() == log.summary()
     assert back.ended == "finished" and np.array_equal(back.errors["posture"], log.errors["posture"])
     shown = StringIO()
     Console(width=150, file=shown).print(reports.run(back))
-    assert "joint_2 gives all of its 9 N m" in shown.getvalue()
+    assert "joint_2 is at its limit of 9 N m" in shown.getvalue()
 
 
 def test_a_file_that_breaks_off_has_the_kinds_still(tmp_path: Path) -> None:

@@ -59,7 +59,7 @@ def test_a_start_below_comes_back_smoothly_and_is_told() -> None:
     floor = robot.pose("tool")[2, 3] + 0.05
     barrier = tasks.Barrier(height_of("tool", floor), name="floor")
     _, first, _ = reaching_below(barrier, 1e-3, seconds=1e-3)
-    assert "floor: height 0 is beyond its bound by 0.05, and is led back" in first.explain()
+    assert "floor: height 0 is 0.05 beyond its bound and is brought back" in first.explain()
     kept, last, _ = reaching_below(barrier, 1e-3)
     back = int((kept >= floor).argmax())
     assert 0 < back < 1000 and (kept[back:] >= floor - 1e-6).all()

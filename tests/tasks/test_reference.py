@@ -104,7 +104,7 @@ def test_forces_of_a_reference_are_those_of_closed_contacts() -> None:
             lambda r: tasks.ReferenceMotion(wbc.Reference(r, [0, 1], np.zeros((2, 7)))).check(
                 wbc.load("planar_arm", "numpy"), {}
             ),
-            "the reference is of 'arm'",
+            "the reference is for 'arm'",
         ),
     ],
 )

@@ -128,7 +128,7 @@ def test_a_centre_of_mass_that_is_pulled_out_stays_over_its_feet() -> None:
 @pytest.mark.parametrize(
     ("make", "words"),
     [
-        (lambda: tasks.KeepIn("tool"), "tool keeps in: low and high bound nothing"),
+        (lambda: tasks.KeepIn("tool"), "tool keeps in: low and high are all infinite: they bound nothing"),
         (lambda: tasks.KeepIn("tool", (0, 0, 0), (1, 0, 1)), "low < high"),
         (lambda: tasks.KeepOut("tool", "cone"), "no kind of shape 'cone'"),
         (lambda: tasks.KeepOut("tool", "box", 1.0), "size of a box is 3"),

@@ -359,7 +359,7 @@ def test_tasks_of_a_user() -> None:
     stack["Wait"].share = 0.75  # what is an attribute is written as it is now; all else as it was given
     assert from_toml(to_toml(stack), kinds=[Wait])["Wait"].share == 0.75
     odd = wbc.Stack(tasks.EquationOfMotion() / Wait(0.5, secret=object()))
-    with pytest.raises(wbc.WbcError, match="Wait 'Wait' can't be written: its secret is no plain data"):
+    with pytest.raises(wbc.WbcError, match="Wait 'Wait' can't be written to a file: its secret is not plain data"):
         to_toml(odd)
 
 
@@ -402,7 +402,7 @@ PHYSICS = '[[tasks]]\nlevel = 0\ntype = "EquationOfMotion"\n'
             r"contact 1 \(f\): no key of PointContact 'friktion'; did you mean 'friction'",
         ),
         ('[[contacts]]\ntype = "point"\nframe = "f"\nfriction = -1.0', "friction = -1.0"),
-        ('[[contacts]]\ntype = "point"\nframe = "f"\n' * 2, "there are two called 'f'"),
+        ('[[contacts]]\ntype = "point"\nframe = "f"\n' * 2, "two contacts are called 'f'; rename one"),
         ('[[contacts]]\ntype = "rolling"\nframe = "f"\nwheel = { size = 1.0 }', "no entry of the wheel"),
     ],
 )
@@ -416,10 +416,12 @@ def test_functions_cannot_be_written() -> None:
     with pytest.raises(wbc.WbcError, match="CenterOfMass 'center of mass': target is a function, which a file can't"):
         to_toml(stack)
     barrier = wbc.Stack(tasks.EquationOfMotion() / tasks.Barrier(lambda robot, tick: None))
-    with pytest.raises(wbc.WbcError, match="Barrier 'barrier' can't be written: its function is no plain data"):
+    with pytest.raises(
+        wbc.WbcError, match="Barrier 'barrier' can't be written to a file: its function is not plain data"
+    ):
         to_toml(barrier)
     path = tasks.PassiveImpedance("base", 100.0, 10.0, lambda s: np.eye(4))
-    with pytest.raises(wbc.WbcError, match="its path is no plain data"):
+    with pytest.raises(wbc.WbcError, match="its path is not plain data"):
         to_toml(wbc.Stack(tasks.EquationOfMotion() / path))
     with pytest.raises(wbc.WbcError, match="to_toml writes a wbc.Stack"):
         to_toml("standing")

@@ -55,7 +55,7 @@ def backends() -> list[str]:
 
 def runs_on() -> str:
     """What a solver or backend that has a compiled twin runs on here."""
-    return "the compiled kernel" if compiled.kernel is not None else "numpy (there is no compiled kernel)"
+    return "the compiled kernel" if compiled.kernel is not None else "numpy (no compiled kernel)"
 
 
 def interruptions() -> int:

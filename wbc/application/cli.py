@@ -51,7 +51,7 @@ def main(arguments: list[str] | None = None) -> None:
         code = INTERRUPTED
     except SystemExit as end:
         if hasattr(end, "signal"):  # see wbc.simulation.signals
-            tell_problem(f"ended by {end.signal}; the log has all up to then")
+            tell_problem(f"ended by {end.signal}; the log is complete up to that moment")
         raise
     sys.exit(code)
 
@@ -67,7 +67,7 @@ def _version(asked: bool) -> None:
 @app.callback()
 def _options(
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and leave.")
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
     ] = False,
 ) -> None:
     """Whole-body control: tasks in strict priority become joint torques, on any robot.

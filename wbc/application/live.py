@@ -56,16 +56,16 @@ def run_live(
         The log of the last run, and its scene.
     """
     if not isinstance(scene, Scene):
-        raise WbcError("no page: it shows a controller on a plant, and this scene has none; a log of it can be shown")
+        raise WbcError("no page: the page shows a controller on a plant, and this scene has none; show its log instead")
     check(where)
     live = Live(scene)
     with Link(live, *where) as link:
         _tell_address(link.address, where)
-        tell("End it there, or by Ctrl-C.")
+        tell("Stop the run there, or with Ctrl-C.")
         while True:
             log = live.run(duration, period, record)
             if log.ended not in ("interrupted", "stopped"):
-                tell(f"{log.ended}; the page stays until it is ended there, or by Ctrl-C")
+                tell(f"{log.ended}; the page stays open until you stop it there, or with Ctrl-C")
                 with contextlib.suppress(KeyboardInterrupt):
                     while live.wait(0.2) and not link.gone:
                         pass
@@ -76,7 +76,7 @@ def run_live(
             live.take(following)
             link.show()
         if link.gone:
-            tell_problem("the page ended before the run")
+            tell_problem("the page was closed before the run ended")
     return log, live.scene
 
 
@@ -94,7 +94,7 @@ def replay(log: Log, robot: str, floating: bool | None, where: Where) -> None:
 
     shown = Replay(log, _robot_of(log, robot, floating), *where)
     _tell_address(shown.address, where)
-    tell("End it by Ctrl-C.")
+    tell("Stop it with Ctrl-C.")
     with contextlib.suppress(KeyboardInterrupt):
         shown.run()
     shown.close()
@@ -108,14 +108,14 @@ def check(where: Where) -> None:
     """
     number(where.port, "the port", 1.0, 65535.0)
     if importlib.util.find_spec("viser") is None:
-        raise WbcError("the page is viser's: pip install 'wbc[web]'")
+        raise WbcError("the page needs viser: pip install 'wbc[web]'")
 
 
 def _robot_of(log: Log, robot: str, floating: bool | None) -> Dynamics:
     """The robot of a log. A URDF does not say whether its base moves: the log does."""
     if not robot:
         if log.robot not in packaged_robots():
-            raise WbcError(f"the log is of {log.robot!r}, which does not come with the package: --robot FILE")
+            raise WbcError(f"the log is of {log.robot!r}, which is not a packaged robot; name its file: --robot FILE")
         return wbc.load(log.robot)
     if floating is None and Path(robot).suffix == ".urdf":
         floating = log.q.shape[1] > log.v.shape[1]
@@ -125,4 +125,4 @@ def _robot_of(log: Log, robot: str, floating: bool | None) -> Dynamics:
 def _tell_address(address: str, where: Where) -> None:
     tell(f"the page: {address}")
     if where.host not in (LOOPBACK, "localhost", "::1"):
-        tell_problem(f"it is bound to {where.host}: whoever reaches this machine can move the robot")
+        tell_problem(f"it listens on {where.host}: anybody who can reach this machine can move the robot")

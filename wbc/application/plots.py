@@ -68,11 +68,11 @@ def draw_log(log: Log, path: Path, scene: Runnable | None = None) -> None:
             panel.set_xlim(t[0], t[-1])
         if panel.get_legend_handles_labels()[0]:
             panel.legend(fontsize=8, loc="upper left")
-    figure.suptitle(f"{log.robot}: {log.ended or 'the file breaks off'}")
+    figure.suptitle(f"{log.robot}: {log.ended or 'the file is incomplete'}")
     try:
         figure.savefig(path, dpi=80)
     except (OSError, ValueError) as error:
-        raise WbcError(f"can't draw into {str(path)!r}: {error}") from None
+        raise WbcError(f"can't write the picture {str(path)!r}: {error}") from None
 
 
 def _draw_snapshots(figure: Any, log: Log, scene: Runnable) -> None:  # noqa: ANN401  of matplotlib

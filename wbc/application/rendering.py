@@ -37,7 +37,7 @@ def _context(width: int, height: int) -> Any:  # noqa: ANN401  one of MuJoCo's
     asked = os.environ.get("MUJOCO_GL", "").lower().strip()
     ways = (asked,) if asked in ("egl", "osmesa", "glfw", "cgl") else WAYS.get(sys.platform, ("glfw",))
     if asked in ("disable", "disabled", "off", "false", "0"):
-        raise WbcError(f"nothing is rendered here: MUJOCO_GL={asked}")
+        raise WbcError(f"rendering is switched off: MUJOCO_GL={asked}")
     reasons = []
     for way in ways:
         if way in LIBRARIES and ctypes.util.find_library(LIBRARIES[way]) is None:

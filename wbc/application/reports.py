@@ -170,7 +170,7 @@ def run(log: Log, figures: Mapping[str, str] | None = None) -> Table:
         figures: what else there is to say, by title.
     """
     table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 3, 0, 0))
-    ended = log.ended or "the file breaks off"
+    ended = log.ended or "the file is incomplete"
     if not len(log):
         table.add_row("run", f"{log.robot}: no ticks; {ended}")
         return table

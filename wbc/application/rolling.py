@@ -51,12 +51,12 @@ def stack(robot: Dynamics, period: float) -> Stack:
     unknown = [name for name in names if find_wheel(model, name) is None]
     if unknown:
         raise WbcError(
-            f"{model.name!r}: it rolls on wheels, and no ball, cylinder or capsule tells of the shape of "
+            f"{model.name!r}: it has wheels, but no sphere, cylinder or capsule gives the shape of "
             f"{', '.join(unknown)}: give tasks.wheels.driving wheels=[wbc.RollingContact(frame, wheel=wbc.Wheel(...))]"
         )
     if len(names) < LEAST:
         raise WbcError(
-            f"{model.name!r}: it rolls on {', '.join(names)}, which do not carry it alone: name its castors as well, "
+            f"{model.name!r}: its wheels {', '.join(names)} don't carry it alone: name its castors as well, "
             "wheels=[...] of tasks.wheels.driving, or its feet, if it has some (--feet)"
         )
     contacts = [RollingContact(name) for name in names]

@@ -134,7 +134,7 @@ def _open_viewer(scene: Runnable, held: contextlib.ExitStack) -> Viewer | None:
     """MuJoCo's viewer on what is run; where there can be none, a line that says so."""
     try:
         if not isinstance(scene, Scene):
-            raise WbcError("no viewer: it shows a plant, and this scene has none; a picture and a video it can have")
+            raise WbcError("no viewer: the viewer shows a plant, and this scene has none; use --video or the picture")
         from wbc.application.viewer import Viewer
 
         return held.enter_context(Viewer(scene.plant))

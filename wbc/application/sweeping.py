@@ -176,10 +176,10 @@ def _range(text: str) -> tuple[str, object]:
     name, equals, values = (part.strip() for part in text.partition("="))
     parts = values.split(":")
     if not (name and equals and values):
-        raise WbcError(f"{show(text)} is no NAME=LOW:HIGH, such as base.gains=0.5:8 or posture.weight=1e-3:1:log")
+        raise WbcError(f"{show(text)} must be NAME=LOW:HIGH, such as base.gains=0.5:8 or posture.weight=1e-3:1:log")
     if len(parts) == 1:
         return name, list(parse(text)[1])  # type: ignore[arg-type]  # alternatives are a list
     try:
         return name, (float(parts[0]), float(parts[1]), *parts[2:])
     except ValueError:
-        raise WbcError(f"{show(text)}: {show(values)} has something that is no number") from None
+        raise WbcError(f"{show(text)}: {show(values)} must be numbers") from None

@@ -136,14 +136,12 @@ def _try(file: str, simulator: str, seconds: float, record: Path | None, options
         unread = [text for text in robot.model.warnings if text.startswith(UNREAD) and text not in unusual]
         found = describe(robot, unusual + unread)
         if not robot.na:
-            raise WbcError(f"{file}: it has no actuators that drive a joint: there is nothing to control it with")
+            raise WbcError(f"{file}: no actuator drives a joint, so it can't be controlled")
         robot = _in_a_fit_posture(robot, file, found, options)
         wheeled = rolling.rolls(robot)
         if robot.model.floating and not robot.model.feet and not wheeled:
             because = f"; {unread[0]}" if unread else ""
-            raise WbcError(
-                f"{file}: no part of it stands on the ground as a foot or wheel does: name its feet (--feet){because}"
-            )
+            raise WbcError(f"{file}: no feet or wheels were found: name its feet (--feet){because}")
         stack = rolling.stack(robot, PERIOD) if wheeled else stacks.standing(robot, period=PERIOD)
         plant = _plant(robot, simulator or default_simulator())
         controller = Controller(robot, stack, period=PERIOD)

@@ -16,7 +16,7 @@ from wbc.simulation.plant import Plant
 try:
     import mujoco
 except ImportError as error:
-    raise WbcError(f"the viewer is MuJoCo's: pip install 'wbc[mujoco]' ({error})") from None
+    raise WbcError(f"the viewer needs MuJoCo: pip install 'wbc[mujoco]' ({error})") from None
 
 from wbc.application.rendering import has_display
 
@@ -50,7 +50,7 @@ class Viewer:
                 self._model, self._data, show_left_ui=False, show_right_ui=False
             )
         except RuntimeError as error:  # on a Mac, windows belong to the main thread
-            raise WbcError(f"can't open the viewer: {error}; on a Mac, mjpython -m wbc ... can") from None
+            raise WbcError(f"can't open the viewer: {error}; on macOS, use mjpython -m wbc ...") from None
         if own.model.floating:
             camera = self._window.cam
             camera.type, camera.trackbodyid = mujoco.mjtCamera.mjCAMERA_TRACKING, _first_free_body(self._model)
@@ -94,6 +94,6 @@ def _check_display() -> None:
             warnings.simplefilter("ignore")
             if glfw.init():
                 return
-        reason = "the display that is named can't be opened"
+        reason = "the display named by DISPLAY can't be opened"
     if reason:
         raise WbcError(f"no viewer: {reason}")

@@ -49,7 +49,7 @@ class ClassicalSolution(Solution):
             return "failed: the torque is gravity compensation with damping, within the limits"
         found, lines = self.certificate, []
         if found.torque_margin < -found.torque_tolerance:
-            lines.append(f"{found.worst_joint} is asked for {-found.torque_margin:.3g} more than it can give")
+            lines.append(f"{found.worst_joint}: the commanded torque exceeds its limit by {-found.torque_margin:.3g}")
         if found.cone_margin < -found.cone_tolerance:
             lines.append(f"{found.worst_contact} would need a force {-found.cone_margin:.3g} N outside its cone")
         head = "relaxed: " + "; ".join(lines) if lines else "optimal: torques and contact forces are possible"
@@ -91,7 +91,7 @@ class ClassicalController(Independent, Periodic, ABC):
     ) -> None:
         given = as_contacts(contacts)
         if judged_by is not None and given:
-            raise WbcError("contacts are those of the stack in judged_by: give them there, and not here too")
+            raise WbcError("give contacts= or judged_by=, not both: the stack in judged_by has its own contacts")
         if not isinstance(robot, Dynamics):
             raise WbcError(f"a controller needs a robot of wbc.load, not {show(robot)}")
         if robot.model.loops:
@@ -101,8 +101,8 @@ class ClassicalController(Independent, Periodic, ABC):
             )
         if robot.model.actuators:
             raise WbcError(
-                f"{robot.model.name!r} has actuators that are not the motors of joints, as the formulas of "
-                "wbc.classical take them to be; a wbc.Controller commands any"
+                f"{robot.model.name!r} has actuators that are not joint motors, which the formulas of "
+                "wbc.classical assume; a wbc.Controller handles any actuator"
             )
         self.robot = robot.copy()
         self.stack: Stack = _NoTasks([], given) if judged_by is None else judged_by
@@ -215,13 +215,15 @@ class ClassicalController(Independent, Periodic, ABC):
             if torque.shape != (robot.na,):
                 raise WbcError(f"{type(self).__name__}.law must give {robot.na} torques, not {show(torque)}")
             if not np.isfinite(torque).all():
-                return Outcome(x, "failed", reason=ArithmeticError("the law gave no finite torques"))
+                return Outcome(x, "failed", reason=ArithmeticError("the law returned torques that are not finite"))
             x[tick.torque] = torque
             x[tick.acceleration], x[tick.force] = self.expect(robot, tick, torque)
         except (ArithmeticError, np.linalg.LinAlgError) as error:  # a hard state ends in the fallback, not here
             return Outcome(x, "failed", reason=error)
         if not np.isfinite(x).all():
-            return Outcome(x, "failed", reason=ArithmeticError("what the law brings about is not finite"))
+            return Outcome(
+                x, "failed", reason=ArithmeticError("the accelerations or forces that the law causes are not finite")
+            )
         possible = bool((np.abs(torque) <= robot.limits.effort + torque_tolerance(robot)).all())
         margins = contact_margins(robot, tick, x[tick.force], 4)
         possible = possible and min(margins.values(), default=0.0) >= -force_tolerance(robot.mass)

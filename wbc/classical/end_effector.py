@@ -85,9 +85,9 @@ class TaskSpaceControl(ClassicalController):
         super().__init__(robot, contacts, judged_by=judged_by, period=period)
         self._need_all_actuators()
         if posture is not None and not isinstance(posture, ClassicalController):
-            raise WbcError(f"the posture is another classical controller, such as ComputedTorque, not {posture!r}")
+            raise WbcError(f"posture must be another classical controller, such as ComputedTorque, not {posture!r}")
         if not isinstance(motion, Task):
-            raise WbcError(f"the motion is a task such as tasks.EndEffectorAcceleration, not {show(motion)}")
+            raise WbcError(f"motion must be a task such as tasks.EndEffectorAcceleration, not {show(motion)}")
         motion.check(self.robot, {contact.name: contact for contact in self.stack.contacts})
         self.motion, self.posture = motion, posture
 
@@ -151,13 +151,13 @@ class HybridControl(TaskSpaceControl):
             raise unknown_name("frame", frame, self.robot.frames)
         others = [contact.name for contact in self.stack.contacts if contact.frame != frame]
         if others:
-            raise WbcError(f"hybrid control of {frame!r} knows no contacts but its own; there are {', '.join(others)}")
+            raise WbcError(f"hybrid control of {frame!r} allows no contact except its own; remove {', '.join(others)}")
         if not isinstance(selection, Selection):
-            raise WbcError(f"the selection is one of wbc.classical.selection_matrices, not {show(selection)}")
+            raise WbcError(f"the selection must come from wbc.classical.selection_matrices, not {show(selection)}")
         if force is None:
-            raise WbcError("a force has no value to hold; give six numbers")
+            raise WbcError("a force has no default target; give six numbers")
         if not isinstance(selection, Selection):
-            raise WbcError(f"the selection is what selection_matrices(...) gives, not {show(selection)}")
+            raise WbcError(f"the selection must be the result of selection_matrices(...), not {show(selection)}")
         self.frame, self.selection = frame, selection
         self._force = Target(force, ((6,),), 6, whose=f"force on {frame}")
 

@@ -55,7 +55,7 @@ class InverseDynamics(ClassicalController):
             raise WbcError("inverse dynamics needs a motion: a task on accelerations")
         for task in (task for level in self.motions for task in level):
             if not isinstance(task, Task):
-                raise WbcError(f"motions are tasks on accelerations; {task!r} is none")
+                raise WbcError(f"motions must be tasks on accelerations, not {task!r}")
             task.check(self.robot, {contact.name: contact for contact in self.stack.contacts})
         self.free_torque = free_torque
 

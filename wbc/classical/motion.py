@@ -25,13 +25,15 @@ def motion_rows(task: Task, robot: Dynamics, tick: Tick) -> tuple[Array, Array, 
         tick: the time, and the closed contacts.
     """
     if not isinstance(task, Task):
-        raise WbcError(f"a motion is a task on accelerations, such as tasks.EndEffectorAcceleration, not {show(task)}")
+        raise WbcError(
+            f"a motion must be a task on accelerations, such as tasks.EndEffectorAcceleration, not {show(task)}"
+        )
     rows = task.rows(robot, tick)
     task.check_rows(rows, tick)
     if rows.acceleration is None or rows.force is not None or rows.torque is not None:
-        raise WbcError(f"task {task.name!r} is not about accelerations alone: it is no motion")
+        raise WbcError(f"task {task.name!r} has rows on forces or torques; a motion has rows on accelerations only")
     if task.tolerance is not None or not np.array_equal(rows.lower, rows.upper):
-        raise WbcError(f"task {task.name!r} has inequalities or a tolerance; a classical law knows equations only")
+        raise WbcError(f"task {task.name!r} has inequalities or a tolerance; a classical law handles equations only")
     A = rows.acceleration
     if A.ndim == 1:
         A = np.eye(robot.nv)[A]
@@ -83,5 +85,5 @@ def multi_task_acceleration(
             A, b, weights = (np.concatenate(parts) for parts in zip(*found, strict=True))
             levels.append(Level(A, b, b, weights, ", ".join(task.name for task in tasks)))
     if not levels:
-        raise WbcError("there is no motion task to fulfil")
+        raise WbcError("no motion task was given")
     return (make_solver(solver) if isinstance(solver, str) else solver).solve(levels).x.copy()

@@ -61,7 +61,7 @@ class TaskSpace:
         self.velocity, self._actuated = robot.v, robot.actuated
         self._L, failed = lapack.dpotrf(self._M, lower=1)
         if failed:
-            raise WbcError(f"the mass matrix of {robot.model.name!r} is singular: some part moves without mass")
+            raise WbcError(f"the mass matrix of {robot.model.name!r} is singular: some part that moves has no mass")
         U, s, Wt = np.linalg.svd(self._solve(self.jacobian.T), full_matrices=False)
         self.rank = int((s > RANK_TOLERANCE * s.max(initial=0.0)).sum())
         self._U, W = U[:, : self.rank], Wt[: self.rank].T

@@ -132,7 +132,7 @@ class VirtualModelControl(ClassicalController):
         self.virtual: tuple[VirtualForce, ...] = given
         for force in given:
             if not isinstance(force, VirtualForce):
-                raise WbcError(f"virtual forces are VirtualSpring or ConstantForce objects; {show(force)} is none")
+                raise WbcError(f"virtual forces must be VirtualSpring or ConstantForce objects, not {show(force)}")
             if force.frame not in self.robot.frames:
                 raise unknown_name("frame", force.frame, self.robot.frames)
         self._cones = not squares

@@ -106,7 +106,7 @@ class CollisionGeometry(Adding, Independent):
                     self._pairs[solids[j].name, solids[i].name] = None
                     continue
                 when = "in every configuration" if ever else "in the nominal configuration"
-                self.notes.append(f"{solids[j].name} and {solids[i].name} overlap {when}: they are no pair")
+                self.notes.append(f"{solids[j].name} and {solids[i].name} overlap {when} and are left out of the pairs")
         self._changed()
 
     def _changed(self) -> None:
@@ -148,10 +148,10 @@ class CollisionGeometry(Adding, Independent):
         points: ArrayLike | None = None,
     ) -> None:
         if not isinstance(name, str) or not name:
-            raise WbcError(f"a shape's name is a text that is not empty, not {show(name)}")
+            raise WbcError(f"a shape's name must be a non-empty text, not {show(name)}")
         whose = f"shape {show(name)}"
         if name in self._solids:
-            raise WbcError(f"there is a shape {name!r} already")
+            raise WbcError(f"a shape {name!r} exists already")
         if body not in self.robot.frames:
             raise WbcError(f"{whose}: {unknown_name('frame', body, self.robot.frames)}")
         place = placed(pose, whose)
@@ -196,7 +196,7 @@ class CollisionGeometry(Adding, Independent):
         if solid is None:
             raise unknown_name("shape", name, self._solids)
         if solid.body != WORLD:
-            raise WbcError(f"shape {name!r} is on {solid.body!r} and moves with it; only shapes on 'world' are moved")
+            raise WbcError(f"shape {name!r} is fixed to {solid.body!r}; only shapes on 'world' can be moved")
         whose = f"shape {name!r}"
         self._moved[name] = placed(pose, whose), constant(twist, (6,), f"{whose}: its twist")
 
@@ -217,7 +217,7 @@ class CollisionGeometry(Adding, Independent):
         for one in self._named(first):
             for other in self._named(second):
                 if one == other:
-                    raise WbcError(f"shape {one!r} is no pair with itself")
+                    raise WbcError(f"shape {one!r} can't be paired with itself")
                 if self._solids[one].kind == self._solids[other].kind == "plane":
                     raise WbcError(f"{one!r} and {other!r} are planes: they have no distance")
                 if (other, one) not in self._pairs:
@@ -238,7 +238,7 @@ class CollisionGeometry(Adding, Independent):
             if (pair[0] in ones and pair[1] in others) or (pair[1] in ones and pair[0] in others)
         ]
         if not gone:
-            raise WbcError(f"there is no pair of {show(first)} and {show(second)}")
+            raise WbcError(f"{show(first)} and {show(second)} are not a pair")
         for pair in gone:
             del self._pairs[pair]
         self.version += 1
@@ -254,7 +254,7 @@ class CollisionGeometry(Adding, Independent):
         """
         root = markup.parse(read_bounded(srdf))
         if root.tag != "robot":
-            raise WbcError(f"{srdf}: it is no SRDF: its first element is <{root.tag}>, not <robot>")
+            raise WbcError(f"{srdf}: it is not an SRDF file: its first element is <{root.tag}>, not <robot>")
         off = {frozenset((e.get("link1") or "", e.get("link2") or "")) for e in root.all("disable_collisions")}
         kept = {
             pair: None

@@ -96,7 +96,7 @@ def hull(points: ArrayLike | None, whose: str) -> Array:
     try:
         found = ConvexHull(given)
     except QhullError:
-        raise WbcError(f"{whose}: its points lie in a plane; a convex shape has an inside") from None
+        raise WbcError(f"{whose}: its points lie in a plane; a convex shape needs a volume") from None
     return constant(given[np.sort(found.vertices)], (len(found.vertices), 3), f"{whose}: its points")
 
 

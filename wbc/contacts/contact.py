@@ -50,7 +50,7 @@ class Contact(ABC):
         name: str | None = None,
     ) -> None:
         if not isinstance(frame, str):
-            raise WbcError(f"a contact is at a frame, told by its name, not by {show(frame)}")
+            raise WbcError(f"a contact's frame must be a name, not {show(frame)}")
         self.frame, self.on = frame, on
         self.name = frame if name is None else name
         whose = f"contact {self.name!r}"
@@ -201,6 +201,6 @@ def as_contacts(contacts: object) -> tuple[Contact, ...]:
     for contact in found:
         if not isinstance(contact, Contact):
             raise WbcError(
-                f"contacts are PointContact, SurfaceContact or RollingContact objects; {show(contact)} is none"
+                f"contacts must be PointContact, SurfaceContact or RollingContact objects, not {show(contact)}"
             )
     return found

@@ -66,7 +66,7 @@ class SurfaceContact(Contact):
         if given.shape[1] == 2:
             given = np.column_stack([given, np.zeros(len(given))])
         if np.linalg.matrix_rank(given - given[0], tol=1e-6) < 2:
-            raise WbcError(f"contact {self.name!r}: its corners lie on a line; a surface needs three that do not")
+            raise WbcError(f"contact {self.name!r}: its corners lie on a line; they must span a surface")
         given.flags.writeable = False
         return given
 

@@ -27,7 +27,7 @@ from wbc.errors import WbcError, show, unknown_name
 
 WORKERS = ("threads", "processes")
 END = b"end"
-"""What a process is told last."""
+"""The last message to a process."""
 
 STATUSES: tuple[Status, ...] = get_args(Status)
 
@@ -38,9 +38,9 @@ class BatchSolution:
 
     Attributes:
         torque: τ, N m or N, shape (count, na).
-        acceleration: v̇ that is expected, shape (count, nv).
+        acceleration: expected v̇, shape (count, nv).
         status: of each, "optimal", "relaxed" or "failed".
-        solutions: of each, with all that is known about it; empty where other processes found them.
+        the full solution of each robot; empty if other processes solved them.
     """
 
     torque: Array
@@ -56,10 +56,10 @@ class Batch:
     """Steps many robots of one kind with one call: the same numbers as a loop of `controller.step`.
 
     Each robot has a copy of the controller and its stack, which remembers what its own robot did. Functions that are
-    targets of tasks are shared by the copies. To be used in a `with`, or closed when it is done.
+    targets of tasks are shared by the copies. Use it in a `with` statement, or call `close` at the end.
 
     Args:
-        controller: of one robot; it is not used itself.
+        controller: for one robot; the batch uses copies of it.
         count: of the robots.
         jobs: threads or processes, the caller's among them; None: one a core.
         workers: "processes", "threads", or None for processes where there is more than one job and this system can
@@ -81,7 +81,7 @@ class Batch:
         workers: Literal["threads", "processes"] | None = None,
     ) -> None:
         if not isinstance(controller, TorqueController):
-            raise WbcError(f"a batch needs a controller of torques, such as a wbc.Controller, not {show(controller)}")
+            raise WbcError(f"a batch needs a torque controller, such as a wbc.Controller, not {show(controller)}")
         self._count, jobs = _whole(count, "count"), _whole(_cores() if jobs is None else jobs, "jobs")
         self.jobs = min(jobs, self._count)
         forks = "fork" in multiprocessing.get_all_start_methods()
@@ -125,7 +125,7 @@ class Batch:
         for name, given, size in (("q", q, self._sizes[0]), ("v", v, self._sizes[1])):
             states.append(numbers(given, name))
             if states[-1].shape != (self._count, size):
-                raise WbcError(f"{name} has the shape {states[-1].shape}, not {(self._count, size)}: a row a robot")
+                raise WbcError(f"{name} has the shape {states[-1].shape}, not {(self._count, size)}: one row per robot")
         if not self._open:
             raise WbcError("the batch is closed")
         q, v = states
@@ -137,7 +137,7 @@ class Batch:
         ]
         try:
             found = _steps(self._mine, q[self._parts[0]], v[self._parts[0]], t)
-        finally:  # no robot goes on behind its caller's back
+        finally:  # wait for all robots, also if one of them failed
             answers = [(other.exception(), other) for other in others]
         found += [solution for _, other in answers for solution in other.result()]
         return BatchSolution(
@@ -204,7 +204,7 @@ class Batch:
         return BatchSolution(board.torque.copy(), board.acceleration.copy(), status)
 
     def _lost(self, number: int) -> WbcError:
-        """What is raised where a process is gone; the batch is of no use any more."""
+        """The error for a process that has ended; the batch can't be used any more."""
         self.close()
         return WbcError(f"process {number + 1} of the batch ended; it is closed")
 
@@ -266,7 +266,7 @@ def _serve(controllers: Sequence[TorqueController], part: slice, board: _Board, 
 
 
 def _watch(parent: int) -> None:
-    """Ends a process whose parent is gone: processes that were forked later hold the pipe as well, so it stays open."""
+    """Ends a process whose parent has died: later forks hold the pipe open, so its end can't be seen there."""
     while os.getppid() == parent:
         time.sleep(1.0)
     os._exit(0)

@@ -1,4 +1,4 @@
-"""Evidence that a solution can be: the equation of motion holds, forces lie in their cones, torques within limits."""
+"""A check of a solution: the equation of motion holds, forces are in their cones, torques within limits."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from wbc.tasking.tick import Tick
 
 @dataclass(frozen=True)
 class Certificate:
-    """What was checked.
+    """The result of the check.
 
     Attributes:
         equation_of_motion: the largest entry of M v̇ + h − Sᵀ τ − Jᵀ f, relative to the largest term in it.
-        cone_margin: how far inside its cone of friction, and the bounds of its normal force, the worst contact force
-            is, N; negative is outside.
-        torque_margin: how far from its limit the worst torque is, N m or N; negative is beyond.
+        cone_margin: distance of the worst contact force from the edge of its friction cone and from the bounds of its
+            normal force, N; negative is outside.
+        torque_margin: distance of the worst torque from its limit, N m or N; negative is beyond.
         worst_contact: the contact with the least cone margin; empty without contacts.
         worst_joint: the joint with the least torque margin; empty without actuators.
-        cone_tolerance: how far outside a force may be by rounding, N: a share of the robot's weight.
-        torque_tolerance: how far beyond the worst torque may be by rounding, N m or N: a share of its limit.
+        cone_tolerance: distance outside that counts as rounding, N: a share of the robot's weight.
+        torque_tolerance: distance beyond the limit that counts as rounding, N m or N: a share of the limit.
         loops: the largest entry of L v̇ + L̇ v, by which closed loops would open, m/s² or rad/s², relative to the largest
             acceleration, or to 1.
     """
@@ -42,7 +42,9 @@ class Certificate:
 
     @property
     def holds(self) -> bool:
-        """Whether physics, closed loops, cones and limits hold to rounding, see `wbc.control.tolerance`."""
+        """Whether the equation of motion, closed loops, cones and limits hold to rounding, see
+        `wbc.control.tolerance`.
+        """
         return (
             self.equation_of_motion < SHARE
             and self.loops < SHARE
@@ -88,7 +90,7 @@ def certify(robot: Dynamics, tick: Tick, x: Array, equation: MotionEquation, sid
 
 
 def contact_margins(robot: Dynamics, tick: Tick, f: Array, sides: int) -> dict[str, float]:
-    """How far inside its cone, and the bounds of its normal force, the force of each closed contact is, N.
+    """Distance of each closed contact's force from the edge of its cone and from the bounds of its normal force, N.
 
     Args:
         robot: in the state that the forces are for.

@@ -23,7 +23,7 @@ def usable_solver(solver: object) -> Solver:
 
 
 def check_actuators(robot: Dynamics) -> None:
-    """Raises a `WbcError` where a robot's actuators do the same in several ways: how they share it is not decided here.
+    """Raises a `WbcError` if actuators are redundant, because nothing decides how they share a torque.
 
     Args:
         robot: of the controller.
@@ -37,8 +37,8 @@ def check_actuators(robot: Dynamics) -> None:
     rank = int(np.linalg.matrix_rank(G / np.where(size > 0.0, size, 1.0), tol=1e-6))
     if rank < robot.na:
         raise WbcError(
-            f"{robot.model.name!r} has {robot.na} actuators, of which {rank} are independent; a controller needs a "
-            "description in which none does what others do"
+            f"{robot.model.name!r} has {robot.na} actuators, of which {rank} are independent; a controller needs "
+            "independent actuators"
         )
 
 
@@ -54,7 +54,9 @@ def finite_time(t: object) -> float:
 
 
 def check_tasks(robot: Dynamics, stack: Stack) -> None:
-    """Raises a `WbcError` where a contact or a task is for what the robot has not; warns where contacts are missing."""
+    """Raises a `WbcError` if a contact or a task names something that the robot does not have; warns if contacts are
+    missing.
+    """
     for contact in stack.contacts:
         for frame in (contact.frame, contact.on):
             if frame is not None and frame not in robot.frames:
@@ -73,7 +75,7 @@ def check_tasks(robot: Dynamics, stack: Stack) -> None:
 
 
 def warn_of_ignored_inequalities(solver: Solver, names: list[str], stacklevel: int = 3) -> None:
-    """Says which inequalities the solver will not see.
+    """Warns of the inequalities that the solver ignores.
 
     Args:
         solver: that was chosen.
@@ -83,7 +85,7 @@ def warn_of_ignored_inequalities(solver: Solver, names: list[str], stacklevel: i
     if solver.ignores_inequalities and names:
         warnings.warn(
             f"{type(solver).__name__} ignores inequalities, so those of these tasks have no effect: "
-            f"{', '.join(names)}; the certificate of each solution says what is violated",
+            f"{', '.join(names)}; each solution's certificate says what is violated",
             WbcWarning,
             stacklevel=stacklevel,
         )

@@ -1,4 +1,4 @@
-"""What the joint controller on a motor wants: position, velocity, feed-forward torque and gains."""
+"""The command for joint controllers on motors: position, velocity, feed-forward torque and gains."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from wbc.model.space import ConfigurationSpace
 
 @dataclass(frozen=True, eq=False)
 class Command:
-    """What is asked of the motors: each gives τ + kp (position − q) + kd (velocity − q̇), by itself and fast.
+    """The command for the motors: each gives τ + kp (position − q) + kd (velocity − q̇) at its own, higher rate.
 
     All arrays have the shape (na,), in the order of the torques of a `Solution`.
 
@@ -34,7 +34,7 @@ class Command:
     kd: Array
 
     def effort(self, position: Array, velocity: Array) -> Array:
-        """What the motors give in a state of theirs: τ + kp (position − q) + kd (velocity − q̇), N m or N, shape (na,).
+        """The torques of the motors in a state: τ + kp (position − q) + kd (velocity − q̇), N m or N, shape (na,).
 
         Args:
             position: q of the joints with motors, shape (na,).
@@ -44,12 +44,12 @@ class Command:
 
     @property
     def finite(self) -> bool:
-        """Whether all its numbers are."""
+        """Whether all numbers are finite."""
         return all(map(finite, (self.position, self.velocity, self.torque, self.kp, self.kd)))
 
     @classmethod
     def hold(cls, position: Array, kp: Array, kd: Array, torque: Array | None = None) -> Command:
-        """Stays at a position.
+        """A command that holds a position.
 
         Args:
             position: shape (na,).
@@ -61,7 +61,7 @@ class Command:
 
     @classmethod
     def damp(cls, kd: Array) -> Command:
-        """Brakes, and gives way.
+        """A command that brakes and otherwise yields.
 
         Args:
             kd: shape (na,).
@@ -71,7 +71,7 @@ class Command:
 
     @classmethod
     def off(cls, motors: int) -> Command:
-        """Motors without a torque.
+        """A command without torque.
 
         Args:
             motors: how many.
@@ -79,7 +79,7 @@ class Command:
         return cls.damp(np.zeros(motors))
 
     def blended(self, other: Command, share: float) -> Command:
-        """A command whose effort is, in every state, a share of the other's and the rest of this one's.
+        """Blends two commands: in every state the torque is `share` of the other's plus the rest of this one's.
 
         Args:
             other: the other one.
@@ -100,7 +100,7 @@ class Command:
 
 
 def motor_positions(model: Model, space: ConfigurationSpace | None = None) -> IntArray:
-    """Where each motor's position stands in q, as indices, shape (na,).
+    """The index in q of each motor's position, shape (na,).
 
     Args:
         model: a robot all of whose actuators are motors of joints with one coordinate.

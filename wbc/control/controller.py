@@ -1,8 +1,8 @@
-"""The controller: a state in, joint torques out. Read this file first.
+"""The controller: it turns a state into joint torques. Read this file first.
 
-A tick: the robot is put in its state; ramps move on, and the moment is frozen in a `Tick`; every task of the stack
-gives its rows in x = (v̇, f, τ) (`program`); physics and the rows are solved, level by level (`solving`); the solution
-says what came of it.
+A tick: the robot is set to its state; ramps advance, and the moment is frozen in a `Tick`; every task of the stack
+gives its rows in x = (v̇, f, τ) (`program`); the equation of motion and the rows are solved, level by level
+(`solving`); the solution holds the result.
 """
 
 from __future__ import annotations
@@ -41,51 +41,52 @@ from wbc.tasking.tick import Tick
 from wbc.threads import Turn, busy, taking
 
 RESERVE = 2e-4
-"""What comes after a solver in a tick takes no more than this, s: a deadline leaves it."""
+"""Time reserved before a deadline for the work after the solver, s."""
 
 GUARDING = 4e-4
-"""What the guard takes, s: a deadline leaves it where the solver looks at no inequality: the guard has much to do."""
+"""Time reserved before a deadline for the guard, s, if the solver ignores inequalities: the guard then has much to
+do."""
 
 STEADYING = 1e-4
-"""Where less than this is left of a tick, s, it is not solved again for the rates of torques."""
+"""With less time left in a tick than this, s, it is not solved again to bound torque rates."""
 
 
 class Controller(Independent, Periodic):
-    """Computes joint torques that make a robot do what a stack says.
+    """Computes joint torques that make a robot carry out a stack of tasks.
 
     Args:
         robot: of `wbc.load`; the controller works on a copy of it.
-        stack: what to do. It may be changed while the controller runs: weights, targets, contacts.
+        stack: tasks and contacts. Weights, targets and contacts may be changed while the controller runs.
         solver: how conflicts are resolved: "hierarchical-qp", "sequential-qp", "nullspace", "weighted-qp",
             "operational-space", or a `wbc.solvers.Solver`.
         period: between ticks, s; tasks with a discrete-time limit (joint limits, torque rates) need it. None: a
             millisecond, or in `wbc.run` the multiple of the plant's timestep that is nearest to it.
         deadline: time limit of a tick, s. When it is reached the solver returns its best point; if the tick still
             overran, `solution.late` is True. None: no limit, except in `wbc.run`, which sets the period.
-        friction: whether the Coulomb friction of the joints is compensated, as far as their inertia and the period
-            allow (see `Periodic`); of joints at rest, the friction that resists where they are to go.
-        guard: whether torques are kept within what the actuators give, whatever stack and solver say: a tick that asks
-            for more is solved again, with these limits above all. False takes the solver at its word, for comparing
-            solvers on stacks without limits; the certificate says what is beyond.
-        rise: s in which a torque may go from nothing to all that its actuator gives: a tick in which one changes faster
-            is solved again with that bound, below the limits and contacts that the stack begins with. It holds where a
-            state goes on from the one before, and not for solvers that look at no inequality. A torque that works
-            against the motion may change twelve times faster: brakes that come late make a swing last. Where torques
-            are at the bound for longer than 0.15 s it is loosened. None: any.
-        springs: whether springs of joints without motors count as rigid where contacts load them and they swing faster
-            than 8 Hz (see `wbc.control.series`): accelerations are then those of the robot without them. False: forces
-            follow from how far they yield, and motors are asked to change that at once.
+        friction: whether to compensate the Coulomb friction of the joints, as far as their inertia and the period allow
+            (see `Periodic`); for joints at rest, in the direction in which they are asked to move.
+        guard: whether to keep torques within the actuators' limits, whatever the stack and the solver: a tick that
+            exceeds them is solved again with these limits above all levels. False returns the solver's answer as it is,
+            to compare solvers on stacks without limits; the certificate names the violation.
+        rise: shortest time in which a torque may go from zero to its limit, s. A tick in which one changes faster is
+            solved again with that bound, below the limits and contacts at the top of the stack. The bound applies if
+            the state continues the one before, and not for solvers that ignore inequalities. A torque that brakes may
+            change twelve times faster, because late brakes sustain a swing. After 0.15 s at the bound it is loosened.
+            None: no bound.
+        springs: whether to treat springs of joints without motors as rigid if contacts load them and their frequency is
+            above 8 Hz (see `wbc.control.series`): accelerations are then those of the robot without them. False: forces
+            follow from the springs' deflection.
 
     Attributes:
-        robot: its own copy, in the state of the last tick; springs that count as rigid are loops of its model.
+        robot: its own copy, in the state of the last tick; rigid springs are loops of its model.
         stack: what it was given.
         solver: the solver object.
         period: between ticks, s.
-        chooses_period: whether it was given none, and `wbc.run` may choose one.
+        chooses_period: whether no period was given, so that `wbc.run` may choose one.
         deadline: s, or None.
         guard: as given.
         rise: as given.
-        measured: the forces that the last tick was told, by contact; none where it was told none.
+        measured: the measured forces of the last tick, by contact; empty if there were none.
     """
 
     def __init__(
@@ -136,7 +137,7 @@ class Controller(Independent, Periodic):
         warn_of_ignored_inequalities(self.solver, bounds)
 
     def reset(self) -> None:
-        """Forgets the past: places that are held, ramps, the last torque, the solver's last active set."""
+        """Forgets the past: held places, ramps, the last torque, the solver's last active set."""
         with taking(self._turn, self):
             self.stack.reset()
             self._ticker.forget()
@@ -150,9 +151,8 @@ class Controller(Independent, Periodic):
                 steady.forget()
 
     def expect_new_clock(self) -> None:
-        """The time of the next tick may be before that of the last one, as at the start of a run.
-
-        Nothing is forgotten: ramps that are under way go on.
+        """Allows the next tick to have an earlier time than the last one, as at the start of a run. Nothing is
+        forgotten: ramps continue.
         """
         self._ticker.expect_new_clock()
 
@@ -169,16 +169,16 @@ class Controller(Independent, Periodic):
         Args:
             q: configuration, shape (nq,).
             v: velocity, shape (nv,).
-            t: time, s; targets that move, ramps and fades are functions of it. None: a period after the last tick.
+            t: time, s; moving targets, ramps and fades are functions of it. None: one period after the last tick.
             measured: forces on the robot at contacts, by their names, since the last tick, world axes, N: shape (3,),
                 or a wrench, shape (6,). `solution.health` compares them with what was commanded; torques do not depend
                 on them.
 
         Returns:
-            The torques and all that is known about them.
+            The torques and everything known about them.
 
         Raises:
-            WbcError: q, v, t or a measured force is not what it should be. A hard state raises nothing.
+            WbcError: q, v, t or a measured force is invalid. A difficult state never raises.
         """
         if not self._turn.take():
             raise busy(self)
@@ -186,7 +186,7 @@ class Controller(Independent, Periodic):
             began = perf_counter()
             robot = self.robot
             felt = None if measured is None else measured_forces(measured, self.stack.contacts)
-            self.measured = felt or {}  # those who steer by what feet feel read it
+            self.measured = felt or {}  # gaits read what feet feel
             robot.update(q, v)
             tick = self._ticker.tick(t, self.period)
             equation = MotionEquation.of(robot, tick)
@@ -226,7 +226,9 @@ class Controller(Independent, Periodic):
         parts: tuple[Part, ...],
         began: float,
     ) -> tuple[Outcome, tuple[Part, ...]]:
-        """Solves within what is left of the deadline, and within what the actuators give; and what was solved."""
+        """Solves within the time left and within the actuators' limits; returns the outcome and the rows that were
+        solved.
+        """
         program, solving, guard = laid
         asked = parts
         try:
@@ -242,7 +244,7 @@ class Controller(Independent, Periodic):
                 outcome, parts = self._steadied(self._steadiness, laid, tick, equation, (outcome, parts), asked, began)
             if math.isfinite(outcome.x.dot(outcome.x)) or outcome.status == "failed":
                 return outcome, parts
-            raise UnsoundRowsError("the robot's dynamics have a number that can't be used")
+            raise UnsoundRowsError("the robot's dynamics have a number that is not finite")
         except UnsoundRowsError as error:
             program.check(self.robot, tick)  # names the task whose rows can't be used, if it was one
             return Outcome(np.zeros(tick.n), "failed", reason=error), parts
@@ -257,11 +259,11 @@ class Controller(Independent, Periodic):
         asked: tuple[Part, ...],
         began: float,
     ) -> tuple[Outcome, tuple[Part, ...]]:
-        """What was found; where torques change too fast in it, what was asked is solved again with a bound on that."""
+        """The outcome; if its torques change too fast, the tick is solved again with a bound on the change."""
         if not steadiness.exceeded(self.robot, tick, found[0].x[tick.torque]):
             return found
         left = self._left(began)
-        if left < STEADYING:  # what little could be done keeps the limits above alone, not the rates
+        if left < STEADYING:  # the answer of a solver that was stopped keeps the limits alone, not the rates
             return found
         again = self._steady_solving(steadiness, laid[0], tick, equation).solve(self.robot, tick, equation, asked, left)
         if again[0].status == "failed" or (self.guard and laid[2].exceeded(again[0].x[tick.torque])):
@@ -278,9 +280,8 @@ class Controller(Independent, Periodic):
         asked: tuple[Part, ...],
         began: float,
     ) -> tuple[Outcome, tuple[Part, ...]] | None:
-        """What is asked, solved with the bound on the rates of torques; None: it is to be solved without it first.
-
-        An exact solver gives the same with a bound that holds nothing back as without one.
+        """The tick solved with the bound on torque rates; None: solve it without the bound first. An exact solver gives
+        the same answer with an inactive bound as without one.
         """
         steadiness.pressed = False
         solving = self._steady_solving(steadiness, laid[0], tick, equation)
@@ -303,13 +304,13 @@ class Controller(Independent, Periodic):
         return self._steady[tick.layout]
 
     def _left(self, began: float, reserve: float = RESERVE) -> float:
-        """What a solver may take of a tick's time, s, where so much is left for what comes after it."""
+        """The time that a solver may take, s, with some time left for the work after it."""
         if self.deadline is None:
             return math.inf
         return max(self.deadline - reserve - (perf_counter() - began), 1e-5)
 
     def errors(self) -> dict[str, Array]:
-        """How far each task with a target is from it in the state of the last tick, by name: see `Task.error`."""
+        """The error of each task with a target in the state of the last tick, by name: see `Task.error`."""
         return self.stack.errors(self.robot, self._ticker.again(self.period))
 
     def __repr__(self) -> str:

@@ -1,4 +1,4 @@
-"""Gains that can't be stable at the period of the control."""
+"""Finds gains that are unstable at the control period."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from wbc.tasking.gains import Gains
 
 
 def warn_of_unstable_gains(stack: Stack, period: float, stacklevel: int = 3) -> None:
-    """Warns of tasks whose gains make their error grow, however exactly the robot follows.
+    """Warns of tasks whose gains make their error grow, even if the robot follows exactly.
 
-    An acceleration or a velocity that is asked for is held for a period T. Of v̇ = −kd v − kp e, the error and its
-    rate go over in e + T v − (T²/2) (kd v + kp e) and v − T (kd v + kp e): a map whose eigenvalues are within the unit
-    circle just where 0 < kd T < 2 and kp T < 2 kd. Of v = −k e they are so where k T < 2.
+    A demanded acceleration or velocity is held for a period T. With v̇ = −kd v − kp e, the error becomes e + T v −
+    (T²/2) (kd v + kp e) and its rate v − T (kd v + kp e): a map whose eigenvalues are inside the unit circle if and
+    only if 0 < kd T < 2 and kp T < 2 kd. For v = −k e the condition is k T < 2.
 
     Args:
         stack: of the controller.
@@ -27,14 +27,14 @@ def warn_of_unstable_gains(stack: Stack, period: float, stacklevel: int = 3) -> 
         reason = _unstable(getattr(task, "gains", None), getattr(task, "gain", None), period)
         if reason and not task.gains_of_forces:
             warnings.warn(
-                f"{show(stack.name_of(task))} can't be stable at a period of {period:g} s: {reason}",
+                f"{show(stack.name_of(task))} has gains that are unstable at a period of {period:g} s: {reason}",
                 WbcWarning,
                 stacklevel=stacklevel,
             )
 
 
 def _unstable(gains: object, gain: object, period: float) -> str:
-    """Why an error grows; empty where it does not, or where there are no such gains."""
+    """Why an error grows; empty if it does not, or if the task has no such gains."""
     if isinstance(gains, Gains):
         kp, kd = np.broadcast_arrays(np.atleast_1d(gains.kp), np.atleast_1d(gains.kd))
         worst = int(kd.argmax())

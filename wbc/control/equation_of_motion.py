@@ -56,12 +56,12 @@ class EquationOfMotion(Task):
     def __init__(self, external: Mapping[str, Wrench] | None = None) -> None:
         super().__init__("equation of motion")
         if external is not None and not isinstance(external, Mapping):
-            raise WbcError(f"{self.name}: external is a dict from frames to wrenches, not {show(external)}")
+            raise WbcError(f"{self.name}: external must be a dict from frames to wrenches, not {show(external)}")
         self.external: dict[str, Wrench] = dict(external or {})
 
     def __init_subclass__(cls, **options: object) -> NoReturn:
         raise WbcError(
-            "there is one equation of motion, and the controller solves it; known forces go to "
+            "the controller solves the one equation of motion, which can't be subclassed; known forces go to "
             "EquationOfMotion(external=...), and rows of your own are a wbc.Task"
         )
 

@@ -1,4 +1,4 @@
-"""What a tick came to, whatever was solved for: how well each task was met, and which inequalities were in the way."""
+"""The result of a tick, for torques or velocities: how well each task was met, and which inequalities were active."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ if TYPE_CHECKING:
 
 
 class Times(NamedTuple):
-    """Where the time of a tick went, s.
+    """The time that the parts of a tick took, s.
 
     Attributes:
         backend: the robot's state, mass matrix, bias and contact Jacobians.
-        tasks: the rows of the tasks, with the Jacobians that they ask for.
+        tasks: the rows of the tasks, with their Jacobians.
         solver: elimination and solver.
         total: the whole tick.
     """
@@ -45,11 +45,11 @@ class Active(NamedTuple):
     """An inequality at its bound, or beyond it.
 
     Attributes:
-        task: whose it is.
-        row: the joint, the axis, or the contact and facet it is about.
-        side: the bound that is met.
+        task: the task that it belongs to.
+        row: name of the row: a joint, an axis, or a contact.
+        side: "lower" or "upper": the bound that is reached.
         level: the priority of the task.
-        violation: how far beyond the bound it is, in the row's unit; 0 where it holds.
+        violation: amount beyond the bound, in the row's unit; 0 if it holds.
     """
 
     task: str
@@ -68,8 +68,9 @@ class LevelReport:
     """How well the tasks of one priority were met.
 
     Attributes:
-        residual: by task, A x − b, or what is beyond the bounds, in the rows' units.
-        cost: root of the sum of the weighted squared residuals.
+        residual: by task: A x − b (achieved minus wanted, the opposite sign of `Task.error`), or the amount beyond the
+            bound for inequalities; in the rows' units.
+        cost: square root of the sum of the weighted squared residuals.
     """
 
     residual: Mapping[str, Array]
@@ -77,25 +78,25 @@ class LevelReport:
 
 
 class Evidence(Independent, ABC):
-    """The answer of a tick, and what is known about it: the base of solutions for torques and for velocities.
+    """The answer of a tick, and everything known about it: the base class of solutions for torques and for velocities.
 
-    x and status are there at once; `levels`, `active` and `explain()` are computed when they are asked for.
+    x and status are stored; `levels`, `active` and `explain()` are computed on first use.
 
     Attributes:
-        q: the configuration it is for, shape (nq,).
-        v: the velocity it is for, shape (nv,).
-        status: "optimal": all inequalities hold and every level is as well met as the ones above allow; "relaxed": some
-            inequality could not hold (`violated` says which), or the solver was stopped (`interrupted`); "failed":
-            the solver gave nothing, and x is a fallback.
-        reason: why a tick failed: the exception; None where it did not.
+        q: the configuration, shape (nq,).
+        v: the velocity, shape (nv,).
+        status: "optimal": all inequalities hold, and every level is met as well as the higher levels allow; "relaxed":
+            some inequality does not hold (see `violated`), or the solver was stopped (see `interrupted`); "failed": the
+            solver returned nothing, and x is a fallback.
+        reason: the exception of a tick that failed; None otherwise.
         iterations: inner steps, QPs or levels that the solver took.
         interrupted: whether the solver stopped at its bound on iterations or time.
         late: whether the tick took longer than its deadline.
-        time: where the time went.
+        time: the time that each part of the tick took, s.
     """
 
     _failure = "failed"
-    """What is said of a tick that failed."""
+    """The first line of `explain()` for a failed tick."""
 
     def __init__(
         self, robot: Dynamics, tick: Tick, parts: Sequence[Part], outcome: Outcome, x: Array, stack: Stack
@@ -119,10 +120,8 @@ class Evidence(Independent, ABC):
         self._thread = get_ident()
 
     def _state(self) -> Dynamics:
-        """A robot in the state that this is about.
-
-        It is the controller's own while that has not moved on, but only for the thread that steps the controller:
-        for another one it may move on at any moment.
+        """A robot in the state of this solution. It is the controller's own robot while that is in the same state, but
+        only in the thread that steps the controller: for another thread its state may change at any moment.
         """
         if self._thread == get_ident() and self._robot.updates == self._stamp:
             return self._robot
@@ -139,7 +138,7 @@ class Evidence(Independent, ABC):
         return found
 
     def _names(self, part: Part) -> list[str]:
-        """What each row of a task is about."""
+        """The name of each row of a task."""
         return part.entry.task.row_names(self._state(), self._tick)
 
     @cached_property
@@ -187,7 +186,7 @@ class Evidence(Independent, ABC):
 
     @cached_property
     def yielding(self) -> tuple[tuple[str, str, float], ...]:
-        """What levels are about to lose: task, row, and the share of its size that is left."""
+        """The directions near a singularity: task, row, and the share of its size that is left."""
         found = []
         for _, row, share in self._yielding:
             for part in self._parts:
@@ -198,7 +197,7 @@ class Evidence(Independent, ABC):
         return tuple(found)
 
     def _remarks(self) -> str:
-        """What else there is to say of the tick as a whole, each in a line of its own."""
+        """Further lines about the tick as a whole."""
         return ""
 
     @property
@@ -207,23 +206,23 @@ class Evidence(Independent, ABC):
         return tuple(active for active in self.active if active.violation)
 
     def explain(self) -> str:
-        """What came of each level, and who holds whom back, as text for a person."""
+        """The result of each level and the reason for each missed task, as text."""
         from wbc.control.explanation import Blame, Result, explain  # few ticks are explained
 
         if self.status == "failed":
             return self._failure if self.reason is None else f"{self._failure}; the solver: {self.reason}"
-        head = "optimal: every inequality holds; tasks that are missed gave way to what stands above them"
+        head = "optimal: every inequality holds; tasks marked 'missed' gave way to higher levels"
         if self.status == "relaxed":
-            head = "relaxed: not every inequality could hold"
+            head = "relaxed: at least one inequality could not hold"
         if self.interrupted:
-            head = "relaxed: the solver was stopped at its bound on steps or time; this is its best point so far"
+            head = "relaxed: the solver reached its limit on steps or time; this is its best point"
         head += self._remarks()
         for part in self._parts:
             for remark in part.entry.task.remarks(self._state(), self._tick):
                 head += f"\n{part.entry.name}: {remark}"
         outcomes = [Result(part, value, residual, self._names(part)) for part, value, residual in self._table]
         for task, row, share in self.yielding:
-            head += f"\nnear a singularity: {task} asks less of {row}, of which {share:.1%} is left"
+            head += f"\nnear a singularity: {task} demands less of {row}, of which {share:.1%} is left"
         return explain(
             head,
             [

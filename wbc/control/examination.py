@@ -1,4 +1,4 @@
-"""Finds what is wrong with a tick whose solution is known: see `wbc.control.health` for what is looked for, and why."""
+"""Examines a solved tick: `wbc.control.health` lists what is looked for, and why."""
 
 from __future__ import annotations
 
@@ -24,26 +24,26 @@ BEYOND = 1e-6
 """An inequality is broken beyond this, in N and N m, or relative to the size of its value: as `Solution.violated`."""
 
 MISSED = 1.0
-"""An acceleration that is missed by more is felt, m/s² or rad/s²: see `wbc.control.health.Kind`."""
+"""An acceleration missed by more than this matters, m/s² or rad/s²: see `wbc.control.health.Kind`."""
 
 LASTS, LEANS = 0.1, 0.1
-"""What is there for so many seconds lasts. For a contact on which less than this share of the robot's weight leans it
-is `LONG`."""
+"""A finding that persists this many seconds is reported. For a contact that bears less than this share of the robot's
+weight the time is `LONG`."""
 
 PHYSICS = 1e-8
 """The equation of motion holds to this share of its largest term: as `Certificate.holds`."""
 
 NEAR = 0.999
-"""Share of a limit that is the limit."""
+"""Share of a limit from which on it counts as reached."""
 
 FAR_METRES, FAR_RADIANS = 0.02, 0.05
-"""Errors that are large. Of rows whose unit is not known the second one."""
+"""Errors from this size on are large. The second number is for rows of unknown unit."""
 
 SHRINKS = 0.9
-"""An error of which more is left after a second does not shrink."""
+"""An error does not shrink if more than this share of it is left after a second."""
 
 LOST = 1e-3
-"""Of a pull that is this share of itself nothing is left."""
+"""A pull is gone if less than this share of it is left."""
 
 Told = Sequence[tuple["Part", Array, Array]]
 """Each task's part, its A x, and its residual."""
@@ -51,7 +51,7 @@ Told = Sequence[tuple["Part", Array, Array]]
 
 @dataclass(frozen=True, eq=False)
 class Examination:
-    """What is known of a tick.
+    """A solved tick and what is known about it.
 
     Attributes:
         solution: what came of it.
@@ -96,7 +96,7 @@ class Examination:
         )
 
     def _stopped(self) -> list[Finding]:
-        """What kept the solver from its work."""
+        """Reasons why the solver was stopped or had to be asked again."""
         solution, found = self.solution, []
         if solution.interrupted:
             text = f"the solver was stopped after {solution.iterations} steps"
@@ -111,7 +111,7 @@ class Examination:
         return found
 
     def _singular(self) -> list[Finding]:
-        """Directions that levels ask less of, where that lasts and is felt."""
+        """Directions near a singularity, if that persists and matters."""
         found = []
         for key, (task, row, share) in zip(self.weak, self.solution.yielding, strict=False):
             if self.tick.time - self.past.weak.get(key, self.tick.time) < LASTS:
@@ -157,7 +157,7 @@ class Examination:
         return found
 
     def _against_nature(self) -> list[Finding]:
-        """Physics, and forces that nothing bounds."""
+        """The equation of motion, and forces that no task bounds."""
         found, certificate = [], self.solution.certificate
         off = certificate.equation_of_motion
         if not off < PHYSICS:
@@ -191,7 +191,7 @@ class Examination:
         return list(worst.values())
 
     def _empty_contacts(self) -> list[Finding]:
-        """Contacts that carry nothing though commanded."""
+        """Contacts that carry nothing although a force is commanded."""
         found = []
         for name, empty in self.past.empty.items():
             lasted = self.tick.time - empty.since
@@ -201,7 +201,7 @@ class Examination:
         return found
 
     def _spent_actuators(self) -> list[Finding]:
-        """Actuators at their limits, or at the share of them that a task leaves."""
+        """Actuators at their limits, or at the share of the limits that a task allows."""
         tasks = [part.entry.task for part, _, _ in self.told]
         share = min([1.0, *(float(getattr(task, "scale", 1.0)) for task in tasks if task.bounds_torques)])
         limit, torque = share * self.robot.limits.effort, np.abs(self.solution.torque)
@@ -216,25 +216,25 @@ class Examination:
                 names[joint],
                 float(torque[joint]),
                 units[joint],
-                f"{names[joint]} gives all of its {limit[joint]:.3g} {units[joint]}",
+                f"{names[joint]} is at its limit of {limit[joint]:.3g} {units[joint]}",
             )
             for joint in spent
         ]
 
     def _hurried_actuators(self) -> list[Finding]:
-        """Actuators whose torques change as fast as they may, where that lasts."""
+        """Actuators whose torques change at the maximum rate, if that persists."""
         since = self.past.hurried
         if since is None or self.tick.time - since < LASTS:
             return []
         lasted, found = self.tick.time - since, []
         for active in self.solution.active:
             if active.level < 0 and active.task == TorqueRates.NAME:
-                text = f"{active.row} changes its torque as fast as it may, which has gone on for {lasted:.2g} s"
+                text = f"{active.row} has changed its torque at the maximum rate for {lasted:.2g} s"
                 found.append(Finding("torque rate", active.row, lasted, "s", text))
         return found
 
     def _out_of_reach(self) -> list[Finding]:
-        """Tasks whose errors stay. They are looked for once a look."""
+        """Tasks whose errors persist; computed once per look."""
         looks = self.past.looks
         if not looks:
             return []
@@ -264,7 +264,7 @@ class Examination:
                 continue
             row = int(np.where(stays, np.abs(errors[-1]) / far, 0.0).argmax())
             off, lasted = float(abs(errors[-1, row])), since[-1].time - since[0].time
-            text = f"{name}: {names[row]} is off its target by {off:.3g} {units[row]}, no less than {lasted:.1f} s ago"
+            text = f"{name}: {names[row]} is {off:.3g} {units[row]} off its target and came no nearer in {lasted:.1f} s"
             found.append(Finding("out of reach", name, off, units[row], text))
         return found
 
@@ -273,7 +273,7 @@ class Examination:
         return "" if joint is None else "m" if joint.kind == "prismatic" else "rad"
 
     def _meant(self, index: int, rows: MaskArray) -> bool:
-        """Whether tasks of a higher priority, or of the same and more weight, want what a task does not.
+        """Whether tasks of higher priority, or of the same priority and more weight, oppose a task.
 
         Its pull, −Aᵀ W r in what physics and the contacts leave free, is then for the most part theirs. A direction
         that physics and contacts leave nothing of is out of reach, whatever the other tasks want.

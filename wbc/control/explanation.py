@@ -1,8 +1,8 @@
-"""Says in words what came of a tick, and who holds whom back.
+"""Explains the result of a tick in words, and why tasks are missed.
 
-A task that is not met pulls with the gradient of its cost, Aᵀ W r. Where the solution is optimal, what is above it
-holds against that pull: equations with any multipliers, inequalities at their bounds with multipliers of one sign. They
-are found here from the rows themselves, whatever the solver was: by a least-squares fit in what physics leaves free.
+A missed task pulls with the gradient of its cost, Aᵀ W r. If the solution is optimal, the rows above it balance that
+pull: equations with any multipliers, active inequalities with multipliers of one sign. The multipliers are found from
+the rows themselves, whatever the solver was, by a least-squares fit in the directions that physics leaves free.
 """
 
 from __future__ import annotations
@@ -22,16 +22,17 @@ MET = 1e-5
 """A task whose largest residual is below this is met, in the units of its rows."""
 
 SHOWN = 4
-"""Names that are listed before the rest are only counted."""
+"""Number of names that are listed; the rest are counted."""
 
 SHARE = 1e-2
-"""What holds less than this share of a pull is not named, and a pull of which no more is left is explained."""
+"""Rows that balance less than this share of a pull are not named; a pull with less than this share left is
+explained."""
 
 Name = TypeVar("Name", str, tuple[str, str])
 
 
 class Result(NamedTuple):
-    """What a task's rows came to.
+    """The result of a task's rows.
 
     Attributes:
         part: the task's rows.
@@ -59,7 +60,7 @@ class Result(NamedTuple):
 
 
 class Blame:
-    """Finds what holds a task back.
+    """Finds what holds a missed task back.
 
     Args:
         free: T, with x = x₀ + T z for all x that physics allows, shape (n, free).
@@ -73,7 +74,7 @@ class Blame:
         self._rows = [outcome.part.matrix(layout) @ free for outcome in outcomes]
 
     def of(self, mine: Result) -> str:
-        """Names what holds a task back, the strongest first; inequalities before tasks.
+        """Names what holds a task back: inequalities before tasks, the strongest first.
 
         Args:
             mine: one of the outcomes, not met.
@@ -82,10 +83,10 @@ class Blame:
         pull = self._pull(at)
         size = float(np.linalg.norm(pull))
         if not self._weights(at).any():
-            return "nobody: it has no weight"
+            return "nothing: its weight is 0"
         gross = np.linalg.norm(self._rows[at], axis=1) @ np.abs(self._weighted(at))
         if not size > 1e-6 * gross:
-            return "itself: its rows contradict each other" if gross > 0.0 else "physics: nothing can change it"
+            return "its own rows, which contradict each other" if gross > 0.0 else "physics: no force can change it"
         limits, tasks, left = self._above(mine.part.entry.level, pull)
         beside = []
         if left > SHARE * size:
@@ -97,7 +98,7 @@ class Blame:
             rows_of.setdefault(task, []).append(row)
         names = [f"{task} ({_listed(rows)})" for task, rows in rows_of.items()]
         names += _strongest(tasks, least) + _strongest(beside, least)
-        return ", ".join(names) if names else "tasks below it, which this answer trades against it"
+        return ", ".join(names) if names else "lower levels, which this solver trades against it"
 
     def _weights(self, index: int) -> Array:
         part = self._outcomes[index].part
@@ -109,7 +110,7 @@ class Blame:
         return self._weights(index) * self._outcomes[index].residual
 
     def _pull(self, index: int) -> Array:
-        """−Aᵀ W r in z: where the task would go."""
+        """−Aᵀ W r in z: the direction in which the task pulls."""
         pull: Array = -self._rows[index].T @ self._weighted(index)
         return pull
 
@@ -166,7 +167,7 @@ def explain(
     violated: Iterable[str],
     blame: Blame,
 ) -> str:
-    """Text for a person: each level's tasks, how well each was met, and who holds whom back.
+    """The text of `explain()`: each level's tasks, how well each was met, and what holds it back.
 
     Args:
         head: what came of the tick as a whole.
@@ -183,7 +184,7 @@ def explain(
                 lines.append(f"{level}  {outcome.part.entry.name}: {outcome}")
                 if not outcome.met:
                     lines.append(f"     held back by {blame.of(outcome)}")
-    return "\n".join([*lines, *(f"could not hold: {text}" for text in violated)])
+    return "\n".join([*lines, *(f"does not hold: {text}" for text in violated)])
 
 
 def _strongest(found: list[tuple[float, Name]], least: float) -> list[Name]:

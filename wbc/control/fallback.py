@@ -1,4 +1,4 @@
-"""The torque of last resort: hold the weight, damp the joints, stay within the limits."""
+"""The torque of last resort: it carries the weight and damps the joints, within the limits."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ with a time constant of a fifth of a second."""
 def fallback_torque(robot: Dynamics, Jc: Array) -> Array:
     """Gravity compensation with joint damping, clipped to the torque limits.
 
-    What gravity asks of the base is spread over the closed contacts in the least-squares sense; joints give the rest.
+    The force that carries the base is spread over the closed contacts by least squares; the joints give the rest.
 
     Args:
         robot: updated.

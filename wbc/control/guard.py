@@ -1,4 +1,4 @@
-"""What the actuators give, above all that a stack asks: no controller commands more, whatever stack and solver say."""
+"""Torque limits above the whole stack: no controller commands more than the actuators give."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from wbc.tasking.tick import Tick
 
 
 class ActuatorLimits(Task):
-    """Torques stay within what the actuators give."""
+    """Keeps torques within the actuators' limits."""
 
     inequality = True
     bounds_torques = True
@@ -37,12 +37,13 @@ class ActuatorLimits(Task):
 
 
 class Guard:
-    """Solves a tick again where an answer asked for more than the actuators give: their limits on a level above all.
+    """Solves a tick again, with the actuators' limits on a level above all others, if an answer exceeds them.
 
-    Physics and these limits can always hold together, so what comes out is consistent, and as near to the stack as the
-    actuators allow. It costs nothing in a tick that stays within them. `HierarchicalQP` and `WeightedQP` are asked
-    again; for another solver `HierarchicalQP` is, which keeps its first level exactly. Where that solver looks at no
-    inequality the guard looks at no other than these: the answer goes on from the solver's without a jump.
+    The equation of motion and these limits can always hold together, so the result is consistent and as near to the
+    stack as the actuators allow. A tick within the limits costs nothing. `HierarchicalQP` and `WeightedQP` are asked
+    again; in place of another solver, `HierarchicalQP` is used, which keeps its first level exactly. If the solver
+    ignores inequalities, the guard considers no others than these, so that its answer continues the solver's without a
+    jump.
 
     Args:
         program: the tasks.
@@ -63,7 +64,7 @@ class Guard:
         self._level: InsertedLevel | None = None
 
     def exceeded(self, torque: Array) -> bool:
-        """Whether a torque is beyond what its actuator gives; by rounding it is not, and that is taken off in place."""
+        """Whether a torque exceeds its limit by more than rounding; an excess within rounding is clipped in place."""
         share = torque * self._inverse
         # most often all together are less than one actuator's; then Python's max, as numpy's own is for larger arrays
         if self._even and (share.dot(share) < 0.99 or max(map(abs, share.tolist())) < 1.0 - SHARE):

@@ -1,4 +1,4 @@
-"""What a person should worry about though every inequality holds."""
+"""Health: what a person should worry about even if every inequality holds."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ Kind: TypeAlias = Literal[
     "singular",
     "late",
 ]
-"""What a finding is about, the worst first.
+"""The kinds of findings, the worst first.
 
-- "failed": there was no answer; the torque is a fallback.
+- "failed": the solver had no answer; the torque is a fallback.
 - "cut short": the solver was stopped at its bound on steps or time.
 - "relaxed": a task's inequality could not hold.
 - "physics": the equation of motion does not hold to 1e-8.
@@ -34,13 +34,12 @@ Kind: TypeAlias = Literal[
 - "empty contact": less than a tenth of the commanded normal force was measured: for 0.1 s, longer than a foot bounces
   or is late, where it is a tenth of the robot's weight or more; for 1 s, in which a tool may approach, where it is 2 %.
 - "torque limit": an actuator gives 99.9 % of what it, or `TorqueLimits`, has.
-- "torque rate": for 0.1 s on end torques changed as fast as `Controller(rise=)` lets them. After an impact, or where a
-  target jumps, they do so in passing.
+- "torque rate": for 0.1 s torques changed as fast as `Controller(rise=)` allows. After an impact or a jump of a target
+  they do so for a shorter time.
 - "out of reach": for a second a task was 20 mm or 0.05 rad or more from its target and came no nearer (by a tenth), and
-  it is not for tasks of a higher priority. Errors of a usual model and sensor are below that.
-- "singular": for 0.1 s a level asks less of a direction of which little is left (`HierarchicalQP.soften`), and misses
-  it by more than 1 m/s² or 1 rad/s², and not for tasks of a higher priority. In passing, or where little is asked, it
-  is not felt.
+  no task of higher priority is the reason. Typical errors of models and sensors are smaller.
+- "singular": for 0.1 s a level demands less of a direction near a singularity (`HierarchicalQP.soften`) and misses it
+  by more than 1 m/s² or 1 rad/s², and no task of higher priority is the reason.
 - "late": the tick took longer than its deadline.
 """
 
@@ -48,7 +47,7 @@ KINDS: tuple[Kind, ...] = get_args(Kind)
 """All kinds, the worst first."""
 
 SHOWN = 3
-"""Findings that a line tells of before it counts the rest."""
+"""Number of findings that a line names; the rest are counted."""
 
 
 class Finding(NamedTuple):
@@ -73,7 +72,7 @@ class Finding(NamedTuple):
 
 
 class Health:
-    """Findings about a tick, the worst kind first; true where there are none. It does not change.
+    """Findings about a tick, the worst kind first; true if there are none. Immutable.
 
     Args:
         findings: in any order.

@@ -1,4 +1,4 @@
-"""A level of one more task among those of a stack: what a tick is solved again with."""
+"""An extra level with one task, inserted into a stack to solve a tick again."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from wbc.tasking.task import Task
 
 
 class InsertedLevel:
-    """A level that no stack has, and what solves the stack with it.
+    """An extra level, and the solver of the stack with it.
 
     Args:
         program: the tasks of the stack.

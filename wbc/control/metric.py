@@ -1,4 +1,4 @@
-"""The last level of operational-space control: what the tasks leave free is fixed by least τᵀ M⁻¹ τ."""
+"""The last level of operational-space control: the freedom left by the tasks goes to least τᵀ M⁻¹ τ."""
 
 from __future__ import annotations
 

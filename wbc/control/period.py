@@ -1,4 +1,4 @@
-"""The period of a controller, and what of friction can be compensated in it."""
+"""The period of a controller, and how much friction can be compensated at it."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from wbc.dynamics.passive import FRICTION_SPEED
 from wbc.errors import number
 
 SHARE = 0.1
-"""Of M/dt: what the compensation of friction may be as a negative damping of a joint, at most."""
+"""Greatest negative damping of a joint by friction compensation, as a share of M/dt."""
 
 
 class Periodic:
-    """What controllers of torques have to do with their period.
+    """The period of a torque controller, and the friction compensation that depends on it.
 
     Coulomb friction F tanh(v/e) is compensated by a torque along the velocity: near rest, a negative damping F/e. The
     torque is held for a tick, in which the velocity can change its sign; if F/e is not small against the inertia over
@@ -25,7 +25,7 @@ class Periodic:
     robot: Dynamics
 
     def _set_up(self, period: float | None, friction: bool) -> None:
-        """Takes over what a controller was made with; None is a millisecond, which may be changed."""
+        """Sets the period that a controller was made with; None is a millisecond, which `wbc.run` may change."""
         self.chooses_period, self._compensates = period is None, friction
         self._shares: Array | None = None
         self.period = 1e-3 if period is None else period

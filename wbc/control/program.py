@@ -19,7 +19,7 @@ from wbc.tasking.tick import Tick
 _new_tuple = tuple.__new__
 
 WIDEST = 200.0
-"""Half of this, in the units of the rows, is the tolerance of a task that is half switched off."""
+"""A task that is half switched off has half of this as its tolerance, in the units of its rows."""
 
 
 class Entry:
@@ -160,7 +160,7 @@ class Program:
         return tuple(found)
 
     def parts_or_error(self, robot: Dynamics, tick: Tick) -> tuple[Part, ...]:
-        """As `parts`; where a task fails on what it made itself, the error names the task."""
+        """As `parts`; an error that a task raises names the task."""
         try:
             return self.parts(robot, tick)
         except (ValueError, TypeError, AttributeError, IndexError):
@@ -178,7 +178,9 @@ class Program:
                 entry.task.check_rows(entry.task.rows(robot, tick), tick)
 
     def undeclared(self, robot: Dynamics, tick: Tick) -> list[str]:
-        """Names of tasks that have inequalities in the robot's present state and did not say so."""
+        """Names of tasks that have inequalities in the robot's present state although their class does not declare
+        them.
+        """
         parts = self.parts_or_error(robot, tick)
         return [part.entry.name for part in parts if not part.entry.task.bounds_only and part.counts()[1]]
 

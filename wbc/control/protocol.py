@@ -1,4 +1,4 @@
-"""What `wbc.run` can run: a controller of torques, whatever it is made from."""
+"""The protocols of controllers that `wbc.run` can run."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class TorqueController(Protocol):
 
     Attributes:
         robot: its own copy, in the state of the last tick.
-        stack: its contacts, and the tasks that its solutions tell of.
+        stack: its contacts, and the tasks that its solutions report.
         period: between ticks, s; `wbc.run` sets it for the length of a run.
     """
 
@@ -33,14 +33,14 @@ class TorqueController(Protocol):
         *,
         measured: Mapping[str, ArrayLike] | None = None,
     ) -> Solution:
-        """One tick: a state in, torques and all that is known about them out.
+        """One tick: computes torques for a state, and everything known about them.
 
         `measured` are contact forces: see `wbc.Controller.step`. A controller without a use for them may leave it out.
         """
         ...
 
     def errors(self) -> dict[str, Array]:
-        """How far each task with a target is from it in the state of the last tick, by name."""
+        """The error of each task with a target in the state of the last tick, by name."""
         ...
 
     def reset(self) -> None:
@@ -50,7 +50,7 @@ class TorqueController(Protocol):
 
 @runtime_checkable
 class Clocked(Protocol):
-    """A controller that looks at whether time goes on, such as those of this library."""
+    """A controller that checks that time increases, such as those of this library."""
 
     def expect_new_clock(self) -> None:
         """The time of the next tick may be before that of the last one."""

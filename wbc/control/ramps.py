@@ -1,4 +1,4 @@
-"""Numbers that go from one value to another over a time: weights, tasks that are switched, contacts that open."""
+"""Ramps: numbers that go from one value to another over a time, for weights, switched tasks and contacts."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Key = TypeVar("Key", bound=Hashable)
 
 @dataclass(slots=True)
 class Ramp:
-    """One that is under way.
+    """A ramp that is under way.
 
     Attributes:
         target: where it leads.
@@ -38,7 +38,7 @@ class Ramp:
         return type(self), (self.target, self.duration, self.began, self.share)  # a copy has another owner
 
     def belong(self, whose: object) -> None:
-        """Belongs to who first carries it on, for as long as there is one.
+        """Assigns the ramp to the first owner that advances it, as long as that exists.
 
         Raises:
             WbcError: it is another one's.
@@ -48,8 +48,8 @@ class Ramp:
             self.owner = ref(whose)
         elif owner is not whose:
             raise WbcError(
-                "two controllers share a stack in which weights, tasks or contacts are changing: each would carry on "
-                "what the other began; give each a stack of its own: copy.deepcopy(stack)"
+                "two controllers share a stack in which weights, tasks or contacts are changing: each would advance "
+                "the other's ramps; give each its own stack: copy.deepcopy(stack)"
             )
 
     def between(self, start: float, end: float) -> float:
@@ -58,7 +58,7 @@ class Ramp:
 
 
 class Ramps(Generic[Key]):
-    """All that are under way, by what they move. The same time twice gives the same."""
+    """All ramps that are under way, by key. Advancing to the same time twice gives the same values."""
 
     def __init__(self) -> None:
         self._under_way: dict[Key, Ramp] = {}

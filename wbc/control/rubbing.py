@@ -1,7 +1,7 @@
-"""Coulomb friction where a robot is about to move: what resists a motion that has not begun.
+"""Compensation of Coulomb friction for joints that are about to move.
 
-Friction that is compensated by the measured velocity alone leaves a joint at rest where it is: it sticks until a task
-is far enough off to overcome it. Here the acceleration that was asked for tells where a joint is to go.
+Compensation by the measured velocity alone leaves a joint at rest stuck until the error of a task is large enough to
+overcome friction. Here the demanded acceleration tells in which direction the joint should move.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from wbc.control.period import mobility
 from wbc.dynamics.base import Dynamics
 
 GAIN = 10.0
-"""By how many times the inertia of a joint at rest what accelerates it is raised, until all friction is compensated."""
+"""Factor by which the accelerating torque of a joint at rest is raised, until all friction is compensated."""
 
 SMOOTHING = 0.02
 """Time constant, s, over which accelerations that were asked for are taken: above 8 Hz they change nothing, so that no
@@ -25,7 +25,7 @@ MOST = 2.0
 """Accelerations count up to so many times the one at which friction is compensated in full, or nearly."""
 
 FORGOTTEN = 0.1
-"""After a pause of so long, s, nothing is known of where joints are to go."""
+"""After a pause this long, s, the demanded accelerations are forgotten."""
 
 
 class Rubbing:

@@ -15,7 +15,7 @@ What = Literal["weight", "presence", "gains"]
 
 
 class Schedule:
-    """What is faded and switched.
+    """Fades weights and gains, and switches tasks.
 
     Args:
         tasks: of the stack, by their names in it.
@@ -44,13 +44,12 @@ class Schedule:
         return self._presence.get(name, 1.0)
 
     def hold(self, name: str, what: What) -> None:
-        """Keeps a weight, a presence or gains for who asks with `by_hand`: what others ask for is passed over.
-
-        A scene that switches a task in every tick does not win against a person who moves its switch.
+        """Reserves a weight, a presence or gains for calls with `by_hand`; other requests are ignored. So a person who
+        moves a switch wins against a scene that sets it in every tick.
 
         Args:
             name: of the task.
-            what: of it is kept.
+            what: is reserved.
         """
         self._held.add((what, name))
 

@@ -1,9 +1,8 @@
-"""Springs between motors and contacts: what a controller takes for rigid.
+"""Springs between motors and contacts that a controller treats as rigid.
 
-A motor behind a spring can't change a contact force at once: first the spring must yield. Asked which torques give an
-acceleration now, physics answers with those that throw the motor's rotor about. A spring that is several times faster
-than what a controller controls is as good as rigid: its force is then whatever the contacts ask for, and its motor and
-what it carries move as one.
+A motor behind a spring can't change a contact force at once: first the spring must deflect. The torques that would give
+an acceleration at once would throw the motor's rotor about. A spring much faster than the controller is as good as
+rigid: its force is then a constraint force, and the motor moves with what it carries.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a tick came to: torques, accelerations, forces, and the evidence for them."""
+"""The result of a tick: torques, accelerations, forces, and the evidence for them."""
 
 from __future__ import annotations
 
@@ -26,19 +26,19 @@ __all__ = ["Active", "Finding", "Health", "LevelReport", "Solution", "Status", "
 class Solution(Evidence):
     """The answer of a tick.
 
-    Torques, accelerations, forces and status are there at once; `levels`, `active`, `certificate`, `health` and
-    `explain()` are computed when they are asked for. A tick that failed has a fallback torque: gravity compensation and
+    Torques, accelerations, forces and status are stored; `levels`, `active`, `certificate`, `health` and `explain()`
+    are computed on first use. A tick that failed has a fallback torque: gravity compensation and
     damping, within limits. See `Evidence` for its attributes.
     """
 
     _failure = "failed: the torque is gravity compensation with damping, within the limits"
 
     _past = NOTHING
-    """What the controller remembers of the ticks before; it tells."""
+    """The controller's memory of earlier ticks; set by the controller."""
 
     @property
     def acceleration(self) -> Array:
-        """v̇ that the torques are expected to bring about, shape (nv,)."""
+        """Expected v̇ under these torques, m/s² and rad/s², shape (nv,)."""
         return self._x[self._tick.acceleration]
 
     @property
@@ -47,11 +47,11 @@ class Solution(Evidence):
         return self._x[self._tick.torque]
 
     def command(self, kp: ArrayLike = 0.0, kd: ArrayLike = 0.0, ahead: float | None = None) -> Command:
-        """What the joint controllers of the motors are told: position, velocity, feed-forward torque and gains.
+        """The command for joint controllers on the motors: position, velocity, feed-forward torque and gains.
 
-        Position and velocity are where the joints will be if v̇ stays what it is, q + q̇ t + ½ q̈ t² and q̇ + q̈ t. So a
-        joint that does as expected gets the torque of this solution and nothing more; the gains act on the rest. A tick
-        that failed has no v̇ worth following: its command brakes towards the present position.
+        Position and velocity are extrapolated with constant v̇: q + q̇ t + ½ q̈ t² and q̇ + q̈ t. A joint that moves as
+        expected gets exactly the torque of this solution; the gains act on deviations. The command of a failed tick
+        brakes towards the present position.
 
         Args:
             kp: N m/rad or N/m, a number or one for each motor.
@@ -71,7 +71,7 @@ class Solution(Evidence):
     def forces(self) -> dict[str, Array]:
         """The force, shape (3,), or wrench at the frame's origin, shape (6,), expected at each contact, N and N m.
 
-        It acts on the robot and is in world axes; that on a wheel acts at its lowest point. Open contacts have zeros.
+        It acts on the robot, in world axes; the force on a wheel acts at its lowest point. Open contacts have zeros.
         """
         found = {}
         twin = self._state() if any(contact.posed for contact in self._tick.contacts) else self._robot
@@ -87,9 +87,9 @@ class Solution(Evidence):
     def loop_forces(self) -> dict[str, Array]:
         """The forces that hold each closed loop of the robot, shape (its equations,), N and N m, by the loop's name.
 
-        They act on its frame `a`, and the other way on `b`: world axes, but those of `b` for a closure that holds only
-        some positions or some rotations. That of a coupling acts on each joint, times its coefficient. Where loops are
-        redundant they are the least ones.
+        They act on its frame `a`, and in the opposite direction on `b`: in world axes, or in the axes of `b` for a
+        closure that holds only some positions or rotations. The force of a coupling acts on each joint, times its
+        coefficient. For redundant loops they are the solution of least norm.
         """
         f = self._x[self._tick.force]
         return {loop.name: f[self._tick.loop_force_of(loop.name)].copy() for loop in self._robot.model.loops}
@@ -106,7 +106,7 @@ class Solution(Evidence):
         return found
 
     def force_variables(self, contact: str) -> Array | None:
-        """What is solved for at a contact, world axes, shape (size,); None while it is open: see `forces` for forces.
+        """The force variables of a contact, world axes, shape (size,); None while it is open. See `forces` for forces.
 
         Args:
             contact: its name.
@@ -129,17 +129,17 @@ class Solution(Evidence):
 
     @cached_property
     def certificate(self) -> Certificate:
-        """Whether the answer is what it claims: physics, cones and limits, checked from the state anew."""
+        """The equation of motion, cones and limits, recomputed from the state."""
         given = (getattr(task, "sides", None) for task in self._stack if task.bounds_contacts)
         sides = next((count for count in given if isinstance(count, int)), 4)
         return certify(self._state(), self._tick, self._x, self._equation(), sides)
 
     @cached_property
     def health(self) -> Health:
-        """What a person should worry about though every inequality holds; true where there is nothing.
+        """What a person should worry about even if every inequality holds; true if there is nothing.
 
         It is iterable: each finding has a `kind`, the `name` of a task, contact or actuator, a `value` with its `unit`,
-        and a `text`. What is looked for, and from where on, is told at `wbc.control.health.Kind`.
+        and a `text`. `wbc.control.health.Kind` lists the kinds with their thresholds.
         """
         from wbc.control.examination import Examination  # few ticks are examined
 

@@ -1,4 +1,4 @@
-"""From the rows of a tick to x: by the compiled kernel, or by a solver that is handed levels."""
+"""Solves the rows of a tick for x: with the compiled kernel, or with a solver of levels."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ from wbc.solvers.base import Solver
 from wbc.tasking.layout import Layout
 
 FIXED = 1e-9
-"""A row of which less than this share is left is fixed by physics."""
+"""A row with less than this share left is fixed by physics."""
 
 OPTIMAL, STOPPED, UNSOUND = 0, 2, 3
-"""What the kernel says of a solve; 1 is relaxed."""
+"""Status numbers of the kernel; 1 is relaxed."""
 
 Status = Literal["optimal", "relaxed", "failed"]
 
 
 class Outcome(NamedTuple):
-    """What became of a tick's rows.
+    """The outcome of a solve.
 
     Attributes:
         x: shape (n,); whatever was reached, where it failed.
@@ -57,7 +57,7 @@ class Outcome(NamedTuple):
 
 
 class UnsoundRowsError(Exception):
-    """Some number of a task's rows, or of the robot's dynamics, can't be used."""
+    """A number in a task's rows, or in the robot's dynamics, can't be used."""
 
 
 class Solving(ABC):
@@ -144,7 +144,7 @@ class CompiledSolving(Solving):
             found = self._call_anew(equation, parts, seconds, x)
         status, steps, _, row = found
         if status == UNSOUND:
-            raise UnsoundRowsError(f"row {row} has a number that can't be used")
+            raise UnsoundRowsError(f"row {row} has a number that is not finite")
         yielding = self._plan.softened()
         return Outcome(x, "optimal" if status == OPTIMAL else "relaxed", steps, status == STOPPED, yielding=yielding)
 
@@ -185,7 +185,7 @@ class CompiledSolving(Solving):
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         if kernel is None:
-            raise WbcError("a controller that solves by the compiled kernel was copied to where there is none")
+            raise WbcError("a controller that uses the compiled kernel was copied to a process without it")
         self._plans = {}
         for shapes, memory in state["_plans"].items():
             self._plans[shapes] = self._planned(shapes)

@@ -22,14 +22,14 @@ from wbc.tasking.tick import Tick
 
 
 class Stack(Independent):
-    """What a robot should do: tasks in strict priority, on contacts.
+    """Tasks in strict priority, and the contacts of the robot.
 
-    It declares. What changes while a controller runs is kept by `schedule` (weights, tasks that are switched) and
-    `support` (contacts); `fade`, `switch_off`, `open_contact` and their opposites speak to these.
+    It is declarative. The parts that change while a controller runs are in `schedule` (weights, switched tasks) and
+    `support` (contacts); `fade`, `switch_off`, `open_contact` and their opposites change these.
 
     Args:
-        levels: what `+` and `/` make of tasks, a task, or a list of lists of tasks; the highest priority first.
-        contacts: that the robot may stand on; all are closed at the start.
+        levels: tasks joined by `+` and `/`, one task, or a list of lists of tasks; the highest priority first.
+        contacts: contacts that the robot may stand on; all are closed at the start.
 
     Attributes:
         levels: the tasks of each level.
@@ -46,10 +46,10 @@ class Stack(Independent):
             given = []
             for level in levels:
                 if not isinstance(level, Task | Levels | list | tuple):
-                    raise WbcError(f"a stack is made of tasks, or of a list of lists of tasks; {show(level)} is none")
+                    raise WbcError(f"a stack is made of tasks, or of a list of lists of tasks, not of {show(level)}")
                 members = [list(level)] if isinstance(level, list | tuple) else as_levels(level)
                 if len(members) > 1:
-                    raise WbcError(f"a level of a list holds tasks of one priority, not {level!r}")
+                    raise WbcError(f"each inner list holds tasks of one priority, not {level!r}")
                 given += members
         else:
             raise WbcError(f"a stack is made of tasks, or of a list of lists of tasks, not of {show(levels)}")
@@ -62,10 +62,10 @@ class Stack(Independent):
         self._check()
 
     def _collect(self) -> None:
-        """Gives every task a name of its own in this stack; a task that is there twice is an error."""
+        """Gives every task a unique name in this stack; a task that appears twice is an error."""
         for task in self:
             if not isinstance(task, Task):
-                raise WbcError(f"a stack is made of tasks; {show(task)} is none")
+                raise WbcError(f"a stack is made of tasks, not of {show(task)}")
             if not hasattr(task, "name"):
                 kind = type(task).__name__
                 raise WbcError(f"a {kind} has no name: its __init__ must call super().__init__(name)")
@@ -91,23 +91,23 @@ class Stack(Independent):
             if dynamic:
                 kinematic = next(task.name for task in self if task.kinematic)
                 raise WbcError(
-                    f"{kinematic!r} asks for a velocity and {dynamic[0]!r} does not; a stack is for a "
-                    "wbc.Controller or for wbc.kinematics.DifferentialKinematics, not for both"
+                    f"{kinematic!r} asks for a velocity and {dynamic[0]!r} for accelerations or forces; a stack is for "
+                    "a wbc.Controller or for wbc.kinematics.DifferentialKinematics, not for both"
                 )
             self._check_contacts("tasks.ContactVelocity()")
             return
         physics = [task for task in self if isinstance(task, EquationOfMotion)]
         if len(physics) > 1:
-            raise WbcError("the stack has two equations of motion; one robot has one")
+            raise WbcError("the stack has two equations of motion; a robot has one")
         if not physics:
             raise WbcError(
-                "the stack has no equation of motion; without it nothing ties torques to accelerations: put "
+                "the stack has no equation of motion; it ties torques to accelerations: put "
                 "tasks.EquationOfMotion() on top"
             )
         self._check_contacts("tasks.ContactMotion()")
 
     def _check_contacts(self, proposal: str) -> None:
-        """Warns where nothing holds the contacts still, or something above it may move them."""
+        """Warns if no task holds the contacts still, or if a higher task may move them."""
         if not self.contacts:
             return
         names = ", ".join(contact.name for contact in self.contacts)
@@ -129,7 +129,9 @@ class Stack(Independent):
             self._check_forces(names)
 
     def _check_forces(self, names: str) -> None:
-        """Warns where nothing bounds the contacts' forces: feet would pull on the ground, and be "optimal"."""
+        """Warns if no task bounds the contacts' forces: feet would pull on the ground, and the status would be
+        "optimal".
+        """
         if not any(task.bounds_contacts for task in self):
             warnings.warn(
                 f"no task bounds the forces of the contacts ({names}), so they may pull and slide: add "
@@ -152,7 +154,7 @@ class Stack(Independent):
         return found
 
     def errors(self, robot: Dynamics, tick: Tick) -> dict[str, Array]:
-        """How far each task with a target is from it, by name: see `Task.error`.
+        """The error of each task with a target, by name: see `Task.error`.
 
         Args:
             robot: updated.
@@ -168,7 +170,9 @@ class Stack(Independent):
 
     @property
     def kinematic(self) -> bool:
-        """Whether its tasks ask for velocities, for `wbc.kinematics.DifferentialKinematics`, not for accelerations."""
+        """Whether its tasks ask for velocities (for `wbc.kinematics.DifferentialKinematics`) and not for
+        accelerations.
+        """
         return any(task.kinematic for task in self)
 
     @property
@@ -213,7 +217,7 @@ class Stack(Independent):
         self._change(name, "presence", 0.0, duration)
 
     def switch_on(self, name: str, duration: float = 0.0) -> None:
-        """Puts a task back, the way that `switch_off` takes it out. Without a target it holds what it finds then.
+        """Puts a task back, as `switch_off` takes it out. A task without a target holds what it finds then.
 
         Args:
             name: of the task.
@@ -222,12 +226,12 @@ class Stack(Independent):
         self._change(name, "presence", 1.0, duration)
 
     def presence(self, name: str) -> float:
-        """How far a task is in force: 1 fully, 0 not at all."""
+        """The degree to which a task is in force: 1 fully, 0 not at all."""
         return self.schedule.presence(name)
 
     def _change(self, name: str, what: What, target: float, duration: float) -> None:
         if isinstance(self[name], EquationOfMotion):
-            raise WbcError(f"{name!r} can't be switched or weighted: physics holds always")
+            raise WbcError(f"{name!r} can't be switched or weighted: physics always holds")
         self.schedule.change(name, what, target, duration)
 
     def close_contact(self, contacts: str | Iterable[str], duration: float = 0.0) -> None:
@@ -242,8 +246,8 @@ class Stack(Independent):
     def open_contact(self, contacts: str | Iterable[str], duration: float = 0.0) -> None:
         """Opens contacts: their forces go to zero over the duration (s) first. See `Support.open`.
 
-        What then moves the foot is up to the tasks: for torques without a jump, one of them should hold it by then,
-        such as an `EndEffectorAcceleration` without a target that is switched on now.
+        After that, tasks move the foot. For torques without a jump, one of them should hold it by then, such as an
+        `EndEffectorAcceleration` without a target that is switched on now.
 
         Args:
             contacts: a name, or several that open together.
@@ -252,7 +256,7 @@ class Stack(Independent):
         self.support.open(contacts, duration)
 
     def reset(self) -> None:
-        """Forgets what tasks and contacts remember: places that are held; fades and ramps end where they lead to."""
+        """Forgets what tasks and contacts remember, such as held places; fades and ramps jump to their ends."""
         for task in self:
             task.reset()
         self.support.reset()
@@ -265,7 +269,7 @@ class Stack(Independent):
         return self.describe()
 
     def describe(self, rows: Mapping[str, tuple[int, int]] | None = None) -> str:
-        """The levels as text, a task a line.
+        """The levels as text, one line per task.
 
         Args:
             rows: by task, how many equations and inequalities it has now (the controller knows).

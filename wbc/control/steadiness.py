@@ -1,4 +1,4 @@
-"""Torques that change no faster than told: what a stack asks for at once is given over some ticks."""
+"""A bound on the rate of torques: a sudden demand of the stack is met over several ticks."""
 
 from __future__ import annotations
 
@@ -20,23 +20,23 @@ from wbc.tasking.task import Task
 from wbc.tasking.tick import Tick
 
 FASTEST = 50.0
-"""A state in which a coordinate is further from that of the tick before than this speed explains, rad/s or m/s, is one
-that the robot was put into: what its torques were says nothing."""
+"""A coordinate that changed faster than this since the last tick, rad/s or m/s, means that the robot was placed there:
+the last torques then do not count."""
 
 BRAKES = 12.0
-"""A torque may change so many times faster against the motion of what it drives: if it could stop no sooner than it has
-begun, a swing would gain by each delay, and a joint that can't reach its target would spin."""
+"""A torque that brakes may change this many times faster. If it could not, each delay would feed a swing, and a joint
+that can't reach its target would spin."""
 
 PATIENCE, LOOSENS = 0.15, 0.05
-"""After so many seconds at the bound it is loosened, by a factor e in so many: torques that go to and fro between such
-bounds for ever, as where balance is at its edge, hold a robot back from where it would come to rest."""
+"""After this many seconds at the bound it is loosened, by a factor e in the same time: torques that alternate between
+such bounds for ever, as at the edge of balance, would keep a robot from coming to rest."""
 
 MOVES = 0.05
-"""What is slower than this, rad/s or m/s, is not in motion."""
+"""A joint slower than this, rad/s or m/s, is at rest."""
 
 
 class TorqueRates(Task):
-    """Torques stay near those of the tick before, but for brakes.
+    """Keeps torques near those of the last tick, except for brakes.
 
     Args:
         most: greatest change in a tick, shape (na,).
@@ -77,12 +77,12 @@ class Steadiness:
 
     Attributes:
         task: the bound.
-        pressed: whether the last tick was at it: the next one is solved with it at once.
+        pressed: whether the last tick was at the bound: the next one is solved with it at once.
     """
 
     def __init__(self, robot: Dynamics, rise: float) -> None:
         self._slope = robot.limits.effort / rise
-        can = self._slope > 0.0  # what gives nothing is for the guard
+        can = self._slope > 0.0  # an actuator without effort is left to the guard
         self._per_slope = np.where(can, 1.0 / np.where(can, self._slope, 1.0), 0.0)
         self.task = TorqueRates(self._slope)
         self.forget()
@@ -95,7 +95,7 @@ class Steadiness:
         self.pressed = False
 
     def _note(self, robot: Dynamics, tick: Tick) -> None:
-        """Notes the state of a tick; once more for the same one changes nothing."""
+        """Notes the state of a tick; noting the same tick twice changes nothing."""
         if tick.time != self._time:  # a tick once more is compared with the same one before
             passed = tick.time - self._time
             self._passed = passed if passed > tick.period else tick.period  # a tick that comes late may change more
@@ -105,11 +105,13 @@ class Steadiness:
 
     @property
     def _most(self) -> float:
-        """The time in which torques may change as fast as told, s: more than has passed after long at the bound."""
+        """The time over which torques may change at the given rate, s: more than has passed after a long time at the
+        bound.
+        """
         return self._passed * math.exp(min(max(self._held - PATIENCE, 0.0) / LOOSENS, 10.0))
 
     def _goes_on(self, robot: Dynamics) -> bool:
-        """Whether the state goes on from that of the tick before."""
+        """Whether the state continues that of the last tick."""
         return self._before is not None and bool(np.abs(robot.q - self._before).max() <= FASTEST * self._passed)
 
     def expected(self, robot: Dynamics, tick: Tick) -> bool:
@@ -152,8 +154,8 @@ class Steadiness:
 class SteadySolving:
     """Solves a tick again with the bound on the rates of torques.
 
-    It stands on a level of its own, below the limits and contacts that the stack begins with: they need what they need
-    after an impact, or before the end of a joint. All else waits. It costs nothing in a tick that keeps it.
+    The bound has its own level, below the limits and contacts at the top of the stack: these may need a jump after an
+    impact, or before the end of a joint. All other tasks wait. A tick that keeps the bound costs nothing.
 
     Args:
         program: the tasks.

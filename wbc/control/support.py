@@ -28,10 +28,10 @@ class _State:
 class Support:
     """The contacts of a stack and their activations in [0, 1].
 
-    At 1 a contact bears what it must; at 0 it is open: no force, no motion held. In between it is closed, with a
-    ceiling on its normal force, which goes from what it bore to zero while it is opened, and from zero to the robot's
-    weight while it is closed. So the force is zero before a contact opens, and rises from zero once it has closed; and
-    whenever a ramp turns back, the ceiling turns back from where it was.
+    At 1 a contact bears any force; at 0 it is open: no force, and its motion is free. In between it is closed, with a
+    ceiling on its normal force. The ceiling goes from the last force to zero while the contact opens, and from zero to
+    the robot's weight while it closes. So the force is zero before a contact opens, and rises from zero after it has
+    closed; a ramp that turns back continues from its present value.
 
     Args:
         contacts: closed at the start; one, or several.
@@ -45,7 +45,7 @@ class Support:
         self._states: dict[str, _State] = {}
         for contact in self.contacts:
             if contact.name in self._states:
-                raise WbcError(f"there are two contacts called {contact.name!r}; give one another name=")
+                raise WbcError(f"two contacts are called {contact.name!r}; give one of them another name=")
             self._states[contact.name] = _State()
         self._ramps: Ramps[str] = Ramps()
         self._closed = self.contacts
@@ -67,11 +67,11 @@ class Support:
         return names
 
     def activation(self, contact: str) -> float:
-        """How far a contact is closed: 1 fully, 0 open."""
+        """The activation of a contact: 1 closed, 0 open."""
         return self._states[self._named(contact)[0]].activation
 
     def activate(self, contact: str, activation: float) -> None:
-        """Sets an activation in [0, 1] at once, for those who ramp themselves.
+        """Sets an activation in [0, 1] at once, for callers with their own ramp.
 
         Args:
             contact: its name.

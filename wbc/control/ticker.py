@@ -1,4 +1,4 @@
-"""Freezes each moment of a controller into a tick, and remembers the tick before."""
+"""Makes the ticks of a controller, and remembers the last one."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ if TYPE_CHECKING:
     from wbc.control.program import Part
 
 FASTEST = 500.0
-"""A velocity beyond this, m/s or rad/s, is warned of: robots don't move so fast, sensors that fail do."""
+"""A velocity above this, m/s or rad/s, causes a warning: robots are slower, failing sensors are not."""
 
 STANDING_STILL = 100
-"""After so many ticks in a row at one time a warning says that the time stands still."""
+"""After this many ticks in a row at the same time a warning says that time stands still."""
 
 
 class Ended(Protocol):
@@ -88,7 +88,7 @@ class Ticker:
             self._rubbing.forget()
 
     def expect_new_clock(self) -> None:
-        """The next tick may be told by another clock, as at the start of a run; nothing else is forgotten."""
+        """Allows the next tick to come from another clock, as at the start of a run; nothing else is forgotten."""
         self._new_clock = True
 
     @property
@@ -157,7 +157,7 @@ class Ticker:
         hurried: bool,
         measured: Mapping[str, Array] | None,
     ) -> Past:
-        """What a solution may say of the time before it; call it before `note`.
+        """The memory of earlier ticks for a solution; call it before `note`.
 
         Args:
             tick: the moment.
@@ -183,8 +183,8 @@ class Ticker:
             return
         if time < self.time - ROUNDING:
             raise WbcError(
-                f"t = {time:g} s is before the last tick, at {self.time:g} s: time does not run backwards; "
-                "controller.reset() begins anew"
+                f"t = {time:g} s is before the last tick, at {self.time:g} s: time must not run backwards; "
+                "call controller.reset() to start again"
             )
         if time != self.time:
             self._torque, self._still = None if self._last is None else self._last.torque, 0
@@ -193,20 +193,20 @@ class Ticker:
         if self._still == STANDING_STILL:
             warnings.warn(
                 f"{STANDING_STILL} ticks in a row had the time {time:g} s: targets, ramps and limits on the rate of "
-                "torques stand still; give each tick its time, or none: controller.step(q, v)",
+                "torques stand still; give each tick its time, or leave t out: controller.step(q, v)",
                 WbcWarning,
                 stacklevel=4,
             )
 
     def _warn_of_speed(self, v: Array) -> None:
-        """Says once which velocity is hardly one."""
+        """Warns once of an implausible velocity."""
         worst = int(np.abs(v).argmax())
         if abs(v[worst]) > FASTEST:
             self._warned_of_speed = True
             name = velocity_names(self._robot.model)[worst]
             warnings.warn(
-                f"v[{worst}] = {v[worst]:.6g}, {name}, is hardly a velocity of {self._robot.model.name!r}: m/s and "
-                f"rad/s are wanted, and {FASTEST:g} is much; is a sensor out of order?",
+                f"v[{worst}] = {v[worst]:.6g}, {name}, is no plausible velocity of {self._robot.model.name!r}: m/s and "
+                f"rad/s are expected, and {FASTEST:g} is a lot; is a sensor faulty?",
                 WbcWarning,
                 stacklevel=4,
             )

@@ -1,5 +1,5 @@
-"""What counts as held: shares of a robot's own forces and torques, so that a gripper of grams and a machine of tonnes
-are judged alike.
+"""Tolerances of limits, as shares of a robot's own forces and torques, so that a gripper of grams and a machine of
+tonnes are judged alike.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ SHARE = 1e-8
 gives, and the equation of motion off by this share of its largest term."""
 
 GRAVITY = 9.81
-"""A weight is told by it where a robot floats in space, too, m/s²."""
+"""Gravity that converts mass to weight, also for a robot in space, m/s²."""
 
 
 def force_tolerance(mass: float) -> float:
-    """What a force may be beyond its bound, N.
+    """Tolerance of forces, N.
 
     Args:
         mass: of the robot, kg.
@@ -28,7 +28,7 @@ def force_tolerance(mass: float) -> float:
 
 
 def torque_tolerance(robot: Dynamics) -> Array:
-    """What the torque of each actuator may be beyond its limit, N m or N, shape (na,)."""
+    """Tolerance of the torque of each actuator, N m or N, shape (na,)."""
     found: Array = SHARE * robot.limits.effort
     return found
 

@@ -1,4 +1,4 @@
-"""What a controller remembers of the last second, so that a solution can say what has gone on for long."""
+"""A controller's memory of the last second, so that a solution can report what persists."""
 
 from __future__ import annotations
 
@@ -21,10 +21,11 @@ if TYPE_CHECKING:
     from wbc.tasking.tick import Tick
 
 EVERY = 0.25
-"""Errors of tasks are looked at once in so many seconds: four looks see a second, and cost an average tick nothing."""
+"""Time between two looks at the errors of tasks, s: four looks cover a second, and an average tick costs nothing."""
 
 LONG = 1.0
-"""An error that stays for so long stays: slower than the slowest usual gains, 0.5 Hz, whose time constant is 0.3 s."""
+"""An error that persists this long, s, is reported: longer than the time constant of the slowest usual gains, 0.3 s at
+0.5 Hz."""
 
 CARRIED = 0.1
 """A contact that feels less than this share of what is commanded carries nothing."""
@@ -34,18 +35,18 @@ COUNTS = 0.02
 
 
 FEELS = 0.005
-"""While all contacts carry what they should, they are looked at once in so many seconds."""
+"""Time between two looks at the contacts while all of them carry their load, s."""
 
 
 @dataclass(eq=False)
 class Look:
-    """How far tasks were from their targets at one moment.
+    """The errors of tasks at one moment.
 
     Attributes:
         time: s.
         errors: by task, desired − measured, as `Task.error`.
-        stays: what stays off its target, once somebody asked; None before.
-        meant: by task and row, whether tasks above it want that it yields; found out once a look.
+        stays: the persisting errors, computed on first use; None before.
+        meant: by task and row, whether higher tasks oppose it; computed once per look.
     """
 
     time: float
@@ -55,7 +56,7 @@ class Look:
 
 
 class Empty(NamedTuple):
-    """A contact that carries nothing though it is commanded to.
+    """A contact that carries nothing although a force is commanded.
 
     Attributes:
         since: when it was first seen, s.
@@ -91,7 +92,7 @@ NOTHING = Past((), {}, {})
 
 
 class Watch:
-    """Remembers, from tick to tick, as little as is needed. Where time goes back, what was later is forgotten.
+    """Remembers what is needed from tick to tick. If time goes back, later entries are forgotten.
 
     Attributes:
         past: what is remembered now.
@@ -196,7 +197,7 @@ def measured_forces(measured: object, contacts: tuple[Contact, ...]) -> dict[str
     if measured is None:
         return None
     if not isinstance(measured, Mapping):
-        raise WbcError(f"measured = {show(measured)} must be forces by the names of contacts, such as a dict")
+        raise WbcError(f"measured = {show(measured)} must be a dict from names of contacts to forces")
     names, found = [contact.name for contact in contacts], {}
     for name, given in measured.items():
         if name not in names:

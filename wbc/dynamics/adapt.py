@@ -1,4 +1,4 @@
-"""What a user says of a robot beside its file: locked joints, joints without a motor, a posture."""
+"""User options beside a robot's file: locked joints, joints without a motor, a posture."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def names(given: object, option: str, kind: str = "joints") -> tuple[str, ...]:
     """
     found = (given,) if isinstance(given, str) else tuple(given) if isinstance(given, Iterable) else (given,)
     if not all(isinstance(name, str) for name in found):
-        raise WbcError(f"{option} is the names of {kind}, not {show(given)}")
+        raise WbcError(f"{option} must be names of {kind}, not {show(given)}")
     return found
 
 

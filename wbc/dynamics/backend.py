@@ -1,4 +1,4 @@
-"""What a dynamics backend fills in, and the state that all of them keep.
+"""The base of dynamics backends: the methods that they implement, and the state that they share.
 
 A backend is a subclass of `wbc.dynamics.base.Dynamics` that fills in the methods below whose names begin with an
 underscore, on the nodes of a `Tree`.
@@ -111,7 +111,7 @@ class Backend(ABC):
 
     Attributes:
         model: the robot as plain data; shared between copies.
-        updates: how often it was updated: a stamp for whoever keeps what was computed from it.
+        updates: number of updates: a stamp for cached results.
     """
 
     name = ""
@@ -270,7 +270,7 @@ class Backend(ABC):
             raise WbcError(f"{self.model.name!r} has no state yet: call update(q, v) before asking for {name}")
 
     def _get(self, name: str, compute: Callable[[], Array]) -> Array:
-        """A quantity of this state: computed at the first call, read-only from then on."""
+        """A quantity of this state: computed at the first call, read-only afterwards."""
         found = self._known.get(name)
         if found is None:
             self._check_updated(name)
@@ -280,9 +280,9 @@ class Backend(ABC):
         return found
 
     def _get_of_mass(self, name: str, compute: Callable[[], Array]) -> Array:
-        """As `_get`, for what there is no answer to where nothing moves that has a mass."""
+        """As `_get`, for quantities that are undefined if no part with a mass moves."""
         if not self.model.mass:
-            raise WbcError(f"{self.model.name!r} has no {name}: nothing with a mass moves")
+            raise WbcError(f"{self.model.name!r} has no {name}: no part with a mass moves")
         return self._get(name, compute)
 
     @property

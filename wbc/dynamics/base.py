@@ -33,7 +33,7 @@ class Dynamics(Backend):
 
     Attributes:
         model: the robot as plain data; shared between copies.
-        updates: how often it was updated: a stamp for whoever keeps what was computed from it.
+        updates: number of updates: a stamp for cached results.
     """
 
     # --- frames ----------------------------------------------------------------------------------------------------
@@ -52,9 +52,9 @@ class Dynamics(Backend):
             pose: of the new frame in the parent frame: shape (4, 4), or (3,) for a mere offset.
         """
         if not isinstance(name, str) or not name:
-            raise WbcError(f"a frame's name is a text that is not empty, not {show(name)}")
+            raise WbcError(f"a frame's name must be a non-empty text, not {show(name)}")
         if name in self.frames:
-            raise WbcError(f"there is a frame {name!r} already")
+            raise WbcError(f"a frame {name!r} exists already")
         given = numbers(pose, f"the pose of frame {name!r}")
         if given.shape == (3,):
             given, offset = np.eye(4), given
@@ -62,7 +62,9 @@ class Dynamics(Backend):
         if given.shape != (4, 4) or not np.isfinite(given).all():
             raise WbcError(f"the pose of frame {name!r} must be finite, of shape (4, 4) or (3,), not {show(given)}")
         if not is_transform(given):
-            raise WbcError(f"the pose of frame {name!r} is no homogeneous transform [[R, p], [0, 1]] with a rotation R")
+            raise WbcError(
+                f"the pose of frame {name!r} is not a homogeneous transform [[R, p], [0, 1]] with a rotation R"
+            )
         place = self._find(parent)
         self._added[name] = place.node, place.pose @ given
 
@@ -74,7 +76,7 @@ class Dynamics(Backend):
             place = None
         if place is None:
             if not isinstance(frame, str):
-                raise WbcError(f"a frame is asked for by its name, not by {show(frame)}")
+                raise WbcError(f"frame must be one name (a text), not {show(frame)}")
             found = self._added.get(frame)
             if found is None:
                 if frame not in self.model.frames and frame not in self.model.bodies:
@@ -257,19 +259,19 @@ class Dynamics(Backend):
 
     @property
     def mass_matrix(self) -> Array:
-        """M, symmetric and positive definite, with the armature of the joints; shape (nv, nv)."""
+        """M, symmetric and positive definite, with the armature of the joints; kg, kg m and kg m², shape (nv, nv)."""
         found = self._known.get("mass_matrix")  # most often it is there: the rest is not called
         return self._get("mass_matrix", self._mass_matrix) if found is None else found
 
     @property
     def bias(self) -> Array:
-        """h: Coriolis, centrifugal and gravity forces less the passive joint forces; shape (nv,)."""
+        """h: Coriolis, centrifugal and gravity forces minus the passive joint forces; N and N m, shape (nv,)."""
         found = self._known.get("bias")
         return self._get("bias", self._bias) if found is None else found
 
     @property
     def gravity_force(self) -> Array:
-        """What h is at rest without springs: the generalised force that holds the robot up; shape (nv,).
+        """H at rest without springs: the generalised force that carries the robot's weight, N m and N, shape (nv,).
 
         Weight that something outside carries (`Body.compensation`) is not in it.
         """
@@ -283,7 +285,7 @@ class Dynamics(Backend):
 
     @property
     def passive_force(self) -> Array:
-        """Forces of dampers, Coulomb friction and springs in the joints, and of counterweights; shape (nv,).
+        """Forces of dampers, Coulomb friction and springs in the joints, and of counterweights; N and N m, shape (nv,).
 
         On the MuJoCo backend, those of a `mujoco.MjModel`'s tendons and fluids too.
         """
@@ -297,7 +299,7 @@ class Dynamics(Backend):
 
     @property
     def com_velocity(self) -> Array:
-        """The velocity of the centre of mass, m/s; shape (3,)."""
+        """The velocity of the centre of mass, world axes, m/s; shape (3,)."""
         return self._get_of_mass("com_velocity", lambda: self.com_jacobian @ self._v)
 
     @property
@@ -308,7 +310,7 @@ class Dynamics(Backend):
 
     @property
     def com_bias(self) -> Array:
-        """The acceleration of the centre of mass when v̇ is zero, m/s²; shape (3,)."""
+        """The acceleration of the centre of mass when v̇ is zero, world axes, m/s²; shape (3,)."""
         found = self._known.get("com_bias")
         return self._get_of_mass("com_bias", self._com_bias) if found is None else found
 
@@ -343,7 +345,7 @@ class Dynamics(Backend):
         return weight + self._spring_energy()
 
     def generalized_force(self, frame: str, force: ArrayLike, point: ArrayLike | None = None) -> Array:
-        """Jᵀ f: what a Cartesian force or wrench on a frame is to the joints (Liu–Jain 69–71).
+        """Jᵀ f: the generalised force of a Cartesian force or wrench on a frame (Liu–Jain 69–71).
 
         Args:
             frame: that the force acts on.
@@ -454,7 +456,7 @@ class Dynamics(Backend):
         robot.update(q, v)
         total = robot.actuator_force(torque)
         if forces is not None and not isinstance(forces, Mapping):
-            raise WbcError(f"forces are given by the name of their frame, as a dict, not as {show(forces)}")
+            raise WbcError(f"forces must be a dict from frame names to forces, not {show(forces)}")
         for frame, force in (forces or {}).items():
             total += robot.generalized_force(frame, force)
         return robot._accelerations(total - robot.bias)
@@ -477,7 +479,7 @@ class Dynamics(Backend):
         return np.asarray(scipy.linalg.cho_solve(factor, force, check_finite=False), dtype=float)
 
     def _singular(self) -> WbcError:
-        return WbcError(f"the mass matrix of {self.model.name!r} is singular: some part moves without mass")
+        return WbcError(f"the mass matrix of {self.model.name!r} is singular: some part that moves has no mass")
 
     def _scratch(self) -> Dynamics:
         """A robot to compute on without touching this one's state."""
@@ -492,8 +494,8 @@ class Dynamics(Backend):
     def friction_speed(self) -> Array:
         """Speed over which the Coulomb friction in h turns from one direction to the other, rad/s or m/s, shape (nv,).
 
-        It is a hundredth, or what it is set to: a number or one for each velocity; inf leaves friction out. It holds
-        for this robot, and for its copies from then on.
+        0.01 by default. Set it to a number, or one for each velocity; inf switches friction off. It applies to this
+        robot, and to copies made later.
         """
         return self._passive.speed.copy()
 

@@ -44,7 +44,7 @@ def description_path(name: str) -> Path:
             xacro: Any = importlib.import_module(f"{PACKAGE}._xacro")
             return Path(xacro.get_urdf_path(module))
     except Exception as error:  # of git, of the network, of xacro: whatever its download meets
-        raise WbcError(f"the files of {name!r} can't be had: {type(error).__name__}: {_line(error)}") from None
+        raise WbcError(f"the files of {name!r} can't be fetched: {type(error).__name__}: {_line(error)}") from None
     raise WbcError(f"{PACKAGE} has neither a URDF nor an MJCF file of {show(name)}")
 
 

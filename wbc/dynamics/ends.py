@@ -37,7 +37,7 @@ other shape for them, m.
 
 @dataclass(eq=False)
 class Ends:
-    """What a robot stands on and works with.
+    """The feet, soles, hands and wheels of a robot.
 
     Attributes:
         feet: frames on the ground.
@@ -257,7 +257,7 @@ def named_parts(limbs: Limbs, names: Iterable[str], what: str) -> list[int]:
     found = []
     for name in names:
         if not isinstance(name, str):
-            raise WbcError(f"{what} are named; {show(name)} is no name")
+            raise WbcError(f"{what} must be names, not {show(name)}")
         if name not in limbs.node_of:
             raise unknown_name("frame", name, limbs.model.frame_names)
         found.append(limbs.node_of[name])

@@ -1,4 +1,4 @@
-"""`wbc.load`: a robot from whatever describes it, on the backend that was asked for."""
+"""`wbc.load`: a robot from a file, a name or a model, on a chosen backend."""
 
 from __future__ import annotations
 
@@ -48,8 +48,9 @@ def load(
 ) -> Dynamics:
     """A robot, ready for `update(q, v)`.
 
-    What a file leaves open is found: feet, soles, hands and wheels from the collision geometry; a posture to stand in
-    where that of the file has straight legs or feet off the ground. `robot.model.notes` and warnings say what it is.
+    What a file does not name is found: feet, soles, hands and wheels from the collision geometry, and a posture to
+    stand in if that of the file has straight legs or feet off the ground. `robot.model.notes` and warnings list the
+    choices.
 
     Args:
         what: the name of a packaged robot, the path of a URDF or MJCF file, a name of the package robot_descriptions
@@ -68,15 +69,15 @@ def load(
         nominal: the posture to stand or rest in: positions by joint, rad or m (the others stay what they are); a
             configuration, shape (nq,); or the name of a keyframe of an MJCF file.
         strict: for a URDF: whether the unphysical inertia of a moving part is an error or a warning.
-        ignore: for an MJCF file: what to do without. "fluid", "springs" (nonlinear ones, and those of ball joints),
+        ignore: for an MJCF file: what to leave out. "fluid", "springs" (nonlinear ones, and those of ball joints),
             "tendons" (their springs, friction and inertia), "flexible bodies" and "plugins" are forces that the
             backends numpy and pinocchio don't compute, and refuse without this word. "filters" takes actuators whose
             force lags behind their control as motors; "actuators" does not use those that can't be asked for a torque,
             such as muscles: their joints are passive. "overlaps" leaves out the contacts of parts that are inside of
             each other in the file's posture.
-        loops: closed loops that the file does not tell of: `wbc.LoopClosure` and `wbc.JointCoupling`.
-        trusted: False for an MJCF file of a stranger: MuJoCo compiles it in a process of its own, within bounds on time
-            and memory. All files, trusted or not, have bounds on their size and on what they come to.
+        loops: closed loops that are not in the file: `wbc.LoopClosure` and `wbc.JointCoupling`.
+        trusted: False for an MJCF file from a stranger: MuJoCo compiles it in a separate process with limits on time
+            and memory. All files, trusted or not, have limits on their size and on the size of the result.
 
     Returns:
         A `Dynamics`; it has no state yet.

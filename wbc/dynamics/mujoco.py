@@ -141,9 +141,7 @@ class MujocoDynamics(Dynamics):
 
     def _place(self, node: int, pose: Array) -> Place:
         if node not in self._body_of:
-            raise WbcError(
-                f"MuJoCo has no body for {show(self._tree.nodes[node].name)}, which stands between two joints"
-            )
+            raise WbcError(f"MuJoCo has no body for {show(self._tree.nodes[node].name)}, which is between two joints")
         body, offset = self._body_of[node]
         return Place(node, pose, (body, offset @ pose))
 

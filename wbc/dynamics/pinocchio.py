@@ -56,7 +56,7 @@ class PinocchioDynamics(Dynamics):
             self._data: Any = self._pin.createData()
         except MemoryError:
             raise WbcError(
-                f"Pinocchio needs more memory for {self.nv} velocities than there is; backend='numpy' does not"
+                f"Pinocchio needs more memory for {self.nv} velocities than this machine has; use backend='numpy'"
             ) from None
         self._com_now = self._data.com[0]  # no copy: it moves with the robot
         self._still = np.zeros(self.nv)

@@ -1,4 +1,4 @@
-"""A robot's model out of whatever describes it, completed where the file says nothing: base, feet, hands, posture."""
+"""Reads a robot's model, and completes what the file does not say: base, feet, hands, posture."""
 
 from __future__ import annotations
 
@@ -249,7 +249,7 @@ def _file(what: str | Path) -> Path:
         return description_path(str(what))
     if not described and looks_like_description(str(what)):
         raise WbcError(
-            f"{show(str(what))} is no packaged robot and no file; robots of that kind of name need the package "
+            f"{show(str(what))} is neither a packaged robot nor a file; names like this one need the package "
             f"{PACKAGE}: pip install 'wbc[robots]'"
         )
     raise unknown_name("packaged robot or file", str(what), [*packaged_robots(), *described])

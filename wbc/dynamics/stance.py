@@ -1,4 +1,4 @@
-"""A posture to stand in, where a robot's file has none: legs bent, feet flat, level and under the hips."""
+"""Finds a posture to stand in if a robot's file has none: legs bent, feet flat, level and under the hips."""
 
 from __future__ import annotations
 

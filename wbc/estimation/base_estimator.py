@@ -82,7 +82,7 @@ class BaseEstimator:
             raise unknown_name("way to find contacts", contacts, get_args(Feeling))
         self.feet = tuple(robot.model.feet if feet is None else feet)
         if not self.feet:
-            raise WbcError(f"{robot.model.name!r} has no feet: name frames that stand, feet=[...]")
+            raise WbcError(f"{robot.model.name!r} has no feet: name the frames that stand on the ground, feet=[...]")
         for foot in self.feet:
             if foot not in robot.frames:
                 raise unknown_name("frame", foot, robot.frames)
@@ -123,7 +123,7 @@ class BaseEstimator:
             q, shape (nq,), and v, shape (nv,).
         """
         if state.imu is None:
-            raise WbcError("the state has no inertial sensor: where the base is can't be told")
+            raise WbcError("the state has no reading of an inertial sensor, which the estimator needs")
         last = self._last
         if last is not None and state.time == last.time:
             return self._answer
@@ -213,8 +213,8 @@ class BaseEstimator:
             if missing:
                 there = ", ".join(state.contacts) or "none"
                 raise WbcError(
-                    f"the state has no contact sensor {missing[0]!r} (there are: {there}); contacts='torques' does "
-                    "without them"
+                    f"the state has no contact sensor {missing[0]!r} (it has: {there}); contacts='torques' works "
+                    "without contact sensors"
                 )
             return np.array([state.contacts[foot] for foot in self.feet])
         if not self.observer.robot.updates:

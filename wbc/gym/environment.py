@@ -84,7 +84,7 @@ class SceneEnvironment(gymnasium.Env):  # type: ignore[misc]  # gymnasium is not
         self.scene.controller.period, self._steps = control_period(self.scene.controller, self.scene.plant)
         self._limits = self.scene.plant.model.limits.effort
         if self._action != "targets" and not np.isfinite(self._limits).all():
-            raise WbcError("an actuator of this robot has no limit: its torques can't be scaled by it")
+            raise WbcError("an actuator of this robot has no torque limit, so actions can't be scaled")
         self._offset = _Offset(self.scene.controller, self._task) if self._action == "targets" else None
         self._size = len(self._limits) if self._offset is None else self._offset.size
 
@@ -149,16 +149,16 @@ class _Offset:
     def __init__(self, controller: TorqueController, name: str) -> None:
         task = controller.stack[name] if name else next(iter(_movable(controller)), None)
         if task is None:
-            raise WbcError("no task of this scene has a target: it has no targets to act on")
+            raise WbcError("no task of this scene has a target to act on")
         if not isinstance(task, Targeted) or task.target is None:
             raise WbcError(
-                f"{name!r} has no target: it holds what it finds; give it one in the scene, or another task="
+                f"{name!r} has no target and holds its initial value; give it one in the scene, or choose another task="
             )
         self._task = task
         self._base: Any = task.target
         value = self._parts(0.0)[0]
         if value.shape == (3, 3):
-            raise WbcError("the target is an orientation, which is not moved by numbers: act on another task=")
+            raise WbcError("the target is an orientation, which actions can't move; choose another task=")
         self.size = 3 if value.ndim == 2 else len(value)
 
     def _parts(self, t: float) -> list[Array]:

@@ -79,7 +79,7 @@ class DifferentialKinematics(Independent):
         self.period = number(period, "the period, s,", high=1e3, above=True)
         self.solver = usable_solver(solver)
         if self.solver.dynamically_consistent:
-            raise WbcError(f"{type(self.solver).__name__} is about torques; for velocities take 'nullspace'")
+            raise WbcError(f"{type(self.solver).__name__} is for torques; for velocities use 'nullspace'")
         check_tasks(self.robot, stack)
         self._ticker, self._turn = Ticker(self.robot, stack, kinematic=True), Turn()
         self._programs: dict[Layout, Program] = {}

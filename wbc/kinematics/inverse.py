@@ -125,7 +125,7 @@ class InverseKinematics:
         """Where the joints that may move stand in q and v."""
         model = self.robot.model
         if names is not None and (isinstance(names, str) or not isinstance(names, Iterable)):
-            raise WbcError(f"joints is a list of names, not {show(names)}")
+            raise WbcError(f"joints must be a list of names, not {show(names)}")
         moves = np.zeros(model.nv)
         for seed in range(2):
             self.robot.update(self.robot.random(np.random.default_rng(seed)))
@@ -137,7 +137,7 @@ class InverseKinematics:
             found = [model.joint(name) for name in names]
             odd = [joint.name for joint in found if joint.nv != 1]
             if odd:
-                raise WbcError(f"joints {odd} don't have one coordinate; name others")
+                raise WbcError(f"joints {odd} have several coordinates; choose joints with one")
         if not found or not self._floor:
             raise WbcError(f"no joint with one coordinate moves {self.frame!r}")
         held = np.abs(self.robot.loop_motion.J).sum(axis=0) if model.loops else np.zeros(model.nv)
@@ -312,7 +312,7 @@ class InverseKinematics:
         blocked = self._blocked(e, J, joints)
         pull, possible = np.linalg.norm(e.dot(J * ~blocked)), np.linalg.norm(e) * np.linalg.norm(J)
         if pull > STUCK * possible:
-            return f"still on its way after {self.iterations} steps: give it more iterations or restarts"
+            return f"not converged after {self.iterations} steps: allow more iterations or restarts"
         if blocked.any():
             held = [
                 f"{name} at its {'upper' if joint >= upper else 'lower'} limit"

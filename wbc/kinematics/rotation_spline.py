@@ -91,8 +91,8 @@ class RotationSpline:
             omega[1:-1] += share * step
         if change > 1e-8 * (1.0 + float(np.abs(omega).max())):
             raise WbcError(
-                "no smooth spline goes through these rotations in these times: the turns are too large; give more of "
-                "them in between"
+                "no smooth spline goes through these rotations in these times: the turns are too large; add more "
+                "rotations in between"
             )
         return omega
 

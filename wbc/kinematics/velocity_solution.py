@@ -53,7 +53,7 @@ class VelocitySolution(Evidence):
     when they are asked for. A tick that failed has no velocity but zero. See `Evidence` for its attributes.
     """
 
-    _failure = "failed: the solver gave nothing, and the velocity is zero"
+    _failure = "failed: the solver returned nothing, so the velocity is zero"
 
     @property
     def velocity(self) -> Array:

@@ -1,4 +1,4 @@
-"""MuJoCo's compiler in a process of its own: a file that is not trusted can end that one, or keep it busy, not ours.
+"""MuJoCo's compiler in a separate process: an untrusted file can crash or block that process, not ours.
 
 usage, by `compile_apart`: python -m wbc.model.apart FILE.xml COMPILED.mjb MEGABYTES SECONDS
 """

@@ -1,4 +1,4 @@
-"""How large a robot's description may be: what is beyond is damaged, or made to harm. Real ones are far below."""
+"""Limits on the size of a robot's description. A larger one is damaged or malicious; real ones are far smaller."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is wrong or unusual in a robot file, collected so that a reader can show all of it at once."""
+"""Collects errors and warnings about a robot file, so that a reader can report all of them at once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What closes a loop in the tree of bodies: frames that stay together, joints that move together.
+"""Closed loops in the tree of bodies: frames that stay together, joints that move together.
 
 Either is an exact constraint φ(q) = 0. Plain data; `wbc.dynamics.loops` computes with it.
 """

@@ -63,8 +63,8 @@ class Model:
         meshes: what else there is for contact, as points.
         surroundings: primitive shapes and planes for contact that the file fixes to the world itself.
         loops: what closes loops in the tree: frames that stay together, joints that move together.
-        warnings: what was unusual in the file it was read from.
-        notes: what `wbc.load` found by itself, where the file says nothing: feet, soles, hands, wheels.
+        warnings: unusual things in its file.
+        notes: what `wbc.load` found by itself because the file does not name it: feet, soles, hands, wheels.
         simulated: the `mujoco.MjModel` that it was read from, laid out as the model is; or None.
         left_out: kinds of forces that its source has and that can't be said here; no backend computes such a robot
             without its source (see `wbc.load(ignore=)`).

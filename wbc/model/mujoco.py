@@ -1,4 +1,4 @@
-"""Reads a robot out of a `mujoco.MjModel`: `q` and `v` are laid out as its `qpos` and `qvel`."""
+"""Reads a robot from a `mujoco.MjModel`: `q` and `v` have the layout of its `qpos` and `qvel`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a robot is made of: bodies, joints, frames, shapes. Plain data, read by every backend.
+"""The parts of a robot: bodies, joints, frames, shapes. Plain data, read by every backend.
 
 Arrays that are handed over are copied, checked and kept read-only: what is wrong is named where it is made.
 """
@@ -237,7 +237,7 @@ class Mesh:
 
 @dataclass(frozen=True, eq=False)
 class Limits:
-    """What the joints can do, as arrays.
+    """The limits of the joints as arrays.
 
     Attributes:
         lower: least position by velocity index, shape (nv,); -inf for coordinates that have no limit or are not scalar.

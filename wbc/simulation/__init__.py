@@ -1,4 +1,4 @@
-"""Plants that a controller can be tried on, the loop that runs it, and the log that is left."""
+"""Simulated robots (plants), the loop that runs a controller on them, and its log."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Torques that reach the joints of a MuJoCo model as they were commanded."""
+"""Applies torques to the joints of a MuJoCo model exactly as commanded."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from wbc.simulation.transmissions import Others
 
 
 class Actuation:
-    """Makes motors of the actuators of a model, and tells them what to give.
+    """Turns the actuators of a model into motors, and sets their torques.
 
     A servo's bias, −kp q − kv v, moves on with the state within a step, and some integrators take it at the step's end:
     however its control is chosen, what it gives is not what was asked of it. So a motor as strong as the servo takes

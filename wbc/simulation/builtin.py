@@ -1,4 +1,4 @@
-"""The simulator that needs no other package: a robot over a plane, which it touches at named places.
+"""The built-in simulator: a robot on a plane, which it touches at named places. It needs no other package.
 
 A step solves one problem in the impulses p = ∫ f dt of all points that touch at its end (velocity stepping):
 
@@ -50,7 +50,7 @@ CLOSING = 0.01
 class Simulator(Plant):
     """A robot on flat ground, a slope or a terrain.
 
-    What is named in `contacts` touches it; what else of the robot meets the ground goes through it.
+    Only the places named in `contacts` touch the ground; all other parts of the robot pass through it.
 
     Args:
         robot: a robot of `wbc.load` (the simulator works on a copy), or a `wbc.Model`.

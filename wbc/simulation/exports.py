@@ -1,4 +1,4 @@
-"""Logs for other programs: pandas, numpy's `.npz`, and MCAP, which Foxglove and its relatives read."""
+"""Logs for other programs: pandas, numpy's `.npz`, and MCAP, the format of Foxglove."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""When a robot with a free base has fallen."""
+"""Detects the fall of a robot with a free base."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ UPRIGHT = 0.5
 
 
 class Fall:
-    """Tells whether a robot has fallen since it stood.
+    """Detects whether a robot has fallen since it stood.
 
     The standing height is that of the base above the floor. Of a robot whose base begins near the floor, as that of a
     wheeled one does, it is half of its own height. The floor is at z = 0, or as low as the robot reaches.

@@ -1,4 +1,4 @@
-"""What a run leaves: a record a tick, written as it goes, so that a killed process leaves nearly all of it."""
+"""The log of a run: one record per tick, written during the run, so that a killed process loses almost nothing."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ class Worry(NamedTuple):
 
     Attributes:
         kind: see `wbc.control.health.Kind`.
-        name: of the task, the contact or the actuator; empty where the file breaks off.
+        name: of the task, the contact or the actuator; empty if the file is incomplete.
         ticks: that had it.
         first: the time of the first one, s.
-        text: what was said of it then.
+        text: its text at that time.
     """
 
     kind: str
@@ -68,16 +68,16 @@ class Log:
         torque_margin: least, N m, shape (ticks,).
         status: of each tick, "optimal", "relaxed" or "failed".
         tick_time: of `controller.step`, s, shape (ticks,).
-        ended: "finished", "stopped", "interrupted", or what went wrong; empty if the file breaks off.
-        true_q: configurations, as they were, shape (ticks, nq); those of `q` where the plant's sensors have no errors.
-        true_v: velocities, as they were, shape (ticks, nv).
+        ended: "finished", "stopped", "interrupted", or what went wrong; empty if the file is incomplete.
+        true_q: true configurations, shape (ticks, nq); equal to `q` if the plant's sensors have no errors.
+        true_v: true velocities, shape (ticks, nv).
         errors: desired − measured by task, in the axes of its rows, shape (ticks, rows): see `Task.error`.
         delivered: torques that the plant's actuators exerted, their mean over the period after the tick, shape
             (ticks, na); not a number where the plant can't tell.
         actuators: names of the actuators' velocities, in the order of `torque`; empty in logs of earlier versions.
-        ill: whether a tick's health was not good, shape (ticks,); None where nobody looked.
-        worries: what was found, in the order of its first time.
-        unwritten: why the file that it was to be written to does not have all of it; empty where it has.
+        ill: whether a tick's health was not good, shape (ticks,); None if it was not examined.
+        worries: the findings, in the order of their first times.
+        unwritten: why the file does not have the whole log; empty if it has.
     """
 
     robot: str
@@ -110,12 +110,12 @@ class Log:
     def summary(self) -> str:
         """A few lines for a person."""
         if not len(self):
-            return f"{self.robot}: no ticks, {self.ended or 'the file breaks off'}"
+            return f"{self.robot}: no ticks, {self.ended or 'the file is incomplete'}"
         counts = {status: self.status.count(status) for status in STATUSES if status in self.status}
         shares = ", ".join(f"{count} {status}" for status, count in counts.items())
         ms = 1e3 * self.tick_time
         lines = [
-            f"{self.robot}: {self.time[-1]:.3g} s in {len(self)} ticks, {self.ended or 'the file breaks off'}",
+            f"{self.robot}: {self.time[-1]:.3g} s in {len(self)} ticks, {self.ended or 'the file is incomplete'}",
             f"ticks: {shares}; {np.median(ms):.3f} ms median, {np.percentile(ms, 99):.3f} ms at 99 %",
         ]
         kinds = ((self.cone_margin, "N in cones"), (self.torque_margin, "N m of torque"))
@@ -239,7 +239,7 @@ class Recorder:
         return float(kinds)
 
     def close(self, ended: str) -> Log:
-        """Ends the file with a word on how the run ended, and gives the log."""
+        """Closes the file with the reason why the run ended, and returns the log."""
         if self._errors is None:
             self._begin({})
         errors = self._errors or {}
@@ -316,7 +316,7 @@ def _unpack(
 
 
 def _by_kind(found: IntArray, kinds: Sequence[str], time: Array) -> tuple[Worry, ...]:
-    """What can be said of a file that breaks off: the kinds of findings."""
+    """The health of an incomplete file: the kinds of findings."""
     worries = []
     for bit, kind in enumerate(kinds):
         at = np.flatnonzero(found & (1 << bit))
@@ -326,7 +326,7 @@ def _by_kind(found: IntArray, kinds: Sequence[str], time: Array) -> tuple[Worry,
 
 
 def read_log(path: str | Path) -> Log:
-    """Reads a log file back: the same numbers. One that breaks off gives what is there, with `ended` empty.
+    """Reads a log file: the same numbers. An incomplete file gives the ticks that it has, with `ended` empty.
 
     Args:
         path: of the file.
@@ -338,8 +338,8 @@ def read_log(path: str | Path) -> Log:
     if not data.startswith((MAGIC, *_EARLIER)):
         if data.startswith(MAGIC[:8]):
             version = show(data[8:20].split(b"\n")[0].decode(errors="replace"))
-            raise WbcError(f"{show(str(path))} is a log of version {version}, this is wbc for versions 1 to 3")
-        raise WbcError(f"{show(str(path))} is no log of wbc: it does not begin with {MAGIC.decode().strip()!r}")
+            raise WbcError(f"{show(str(path))} is a log of version {version}; this wbc reads versions 1 to 3")
+        raise WbcError(f"{show(str(path))} is not a log of wbc: it does not begin with {MAGIC.decode().strip()!r}")
     line_end = data.find(b"\n", len(MAGIC))
     try:
         if line_end < 0:

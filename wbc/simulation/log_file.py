@@ -1,4 +1,4 @@
-"""The file of a log, written as the run goes on. A disk that takes no more ends the file, not the run."""
+"""The file of a log, written during the run. A full disk ends the file, not the run."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from typing import BinaryIO
 from wbc.errors import WbcError, WbcWarning, show
 
 OFTEN = 0.1
-"""Of a run's time, s: a process that is killed loses no more than this of its log."""
+"""Time between two writes, s: a killed process loses no more than this of its log."""
 
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EIO)
 """What the system says where a file could be written, and the disk does not take it."""
 
 
 class LogFile:
-    """A file that takes what it can. After the first error of the disk it takes nothing more, and says so once.
+    """A file that tolerates errors of the disk: after the first one it writes nothing more, and warns once.
 
     Args:
         path: of the file.
 
     Attributes:
-        trouble: why it does not have all that was written; empty where it has.
+        trouble: why it does not have everything that was written; empty if it has.
     """
 
     def __init__(self, path: Path) -> None:
@@ -85,7 +85,7 @@ class LogFile:
                 self._file.close()
         self._file = None
         self.trouble = f"the log {show(str(self._path))} can't be written: {error.strerror}"
-        warnings.warn(f"{self.trouble}; it goes on in memory", WbcWarning, stacklevel=2)
+        warnings.warn(f"{self.trouble}; the run continues and the log is kept in memory", WbcWarning, stacklevel=2)
 
 
 def _is_there(path: Path, file: BinaryIO) -> bool:

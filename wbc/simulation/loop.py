@@ -1,4 +1,4 @@
-"""The control loop: state out of a plant, torques into it."""
+"""The control loop between a controller and a plant."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ WHOLE = 1.0
 
 @dataclass(frozen=True)
 class Push:
-    """An external force for a while.
+    """An external force over an interval of time.
 
     Attributes:
         frame: the body that is pushed.
@@ -65,27 +65,27 @@ def run(
 ) -> Log:
     """Runs a controller on a plant. Ctrl-C, a fall, or an unstable plant end it; the log is kept.
 
-    SIGTERM and SIGHUP end the process, unless you handle them; the log is closed first, and says so. A disk that takes
-    no more of the log is a warning: the run goes on, and the log is the one that it returns.
+    SIGTERM and SIGHUP end the process, unless you handle them; the log is closed first and gives the reason. A full
+    disk is a warning: the run continues, and the returned log is complete.
 
-    Forces are measured on the plant's feet and at the contacts of the controller's stack. Where the plant tells its
-    true state from what its sensors say, the log has both, and a fall is judged by the true one.
+    Forces are measured on the plant's feet and at the contacts of the controller's stack. If the plant has sensor
+    errors, the log has the true state and the measured one, and a fall is judged by the true one.
 
     Args:
-        controller: its state is read as it is: reset it between runs.
+        controller: a torque controller; it keeps its memory: call `reset` between runs.
         plant: in the state to start from.
         duration: s.
         period: of the control, s: a multiple of the plant's timestep, and the controller's for this run; None: the
             controller's own, or, if it was made without one, the multiple nearest to that.
-        deadline: of a tick, s, for a controller that has none. None: the period, which it would have to keep on a
-            robot; math.inf: it takes what time it needs, so that a busy machine changes nothing.
+        deadline: time limit of a tick, s, for a controller without one. None: the period, as on a robot; math.inf: no
+            limit, so that results do not depend on the load of the machine.
         targets: called before each tick with the time and the controller, to set targets, contacts, weights.
-        disturbances: pushes; or a function of the time that gives those that there are by then.
-        record: file to write the log to as it goes.
-        progress: called after each tick with the share that is done.
+        disturbances: pushes; or a function of time that returns the pushes known by then.
+        record: file to write the log to during the run.
+        progress: called after each tick with the finished share, 0 to 1.
         until: called after each tick with the time and the solution; true ends the run.
-        every: ticks from one record of the log to the next. What lies between is not examined either, which makes a
-            run of a small robot nearly twice as fast; robot and torques are the same.
+        every: ticks between two records of the log. Ticks in between are not examined, which makes a run of a small
+            robot nearly twice as fast; the motion is the same.
 
     Returns:
         The log; `ended` says how the run ended.

@@ -1,4 +1,4 @@
-"""MuJoCo as a plant: a robot of ours on a floor, or any MuJoCo model as it is."""
+"""MuJoCo as a plant: one of our robots on a floor, or any MuJoCo model."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a controller acts on: a simulated robot, or a real one behind the same methods."""
+"""A plant: a simulated robot, or a real one with the same methods."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Plant(ABC):
 
     @property
     def true_state(self) -> tuple[Array, Array]:
-        """As `state`, without the errors of its sensors, where a plant knows it; else `state` itself."""
+        """The state without sensor errors, if the plant knows it; otherwise `state` itself."""
         return self.state
 
     @property
@@ -52,7 +52,9 @@ class Plant(ABC):
 
     @property
     def torque(self) -> Array:
-        """What the actuators exerted in the last step, N m or N, shape (na,); not a number where a plant can't tell."""
+        """The torques that the actuators exerted in the last step, N m or N, shape (na,); NaN if the plant can't
+        tell.
+        """
         return np.full(self.model.na, np.nan)
 
     @abstractmethod
@@ -63,7 +65,7 @@ class Plant(ABC):
 
     @abstractmethod
     def step(self) -> None:
-        """Goes on by one timestep."""
+        """Advances by one timestep."""
 
     @property
     @abstractmethod
@@ -84,5 +86,5 @@ class Plant(ABC):
 
     @property
     def trouble(self) -> str:
-        """What went wrong in the plant itself, such as an instability; empty while nothing did."""
+        """A problem of the plant itself, such as an instability; empty if there is none."""
         return ""

@@ -1,4 +1,4 @@
-"""Many plants that go on together, in threads."""
+"""Many plants that advance together, in threads."""
 
 from __future__ import annotations
 

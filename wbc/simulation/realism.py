@@ -1,4 +1,4 @@
-"""What is not ideal about a real robot: torques that come late, sensors that are noisy, a model that is wrong."""
+"""Imperfections of a real robot: delayed torques, noisy sensors, model errors."""
 
 from __future__ import annotations
 
@@ -46,11 +46,11 @@ class Noise:
 
 @dataclass(frozen=True)
 class Realism:
-    """All that is not ideal about a plant, of whatever simulator; `make_plant` builds it. As it comes, all is ideal.
+    """The imperfections of a plant, for any simulator; pass it to `make_plant`. By default there are none.
 
     Attributes:
         mass: factor of masses and inertias against the model that the controller has.
-        bodies: whose mass is wrong; None: all.
+        bodies: bodies with the wrong mass; None: all.
         friction: factor of the ground's friction.
         delay: of the torques, s.
         lag: time constant of the torques, s.

@@ -1,4 +1,4 @@
-"""What `wbc run` runs: a controller on a plant, or a robot that is where its velocities led it."""
+"""The protocol of what `wbc run` runs: a controller on a plant, or a robot that moves at commanded velocities."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from wbc.simulation.loop import Push
 
 @runtime_checkable
 class Runnable(Protocol):
-    """Something that runs for a while and leaves a log, such as `Scene` and `wbc.kinematics.KinematicScene`.
+    """An object that can be run and returns a log, such as `Scene` and `wbc.kinematics.KinematicScene`.
 
     What has a plant, torques and other controllers beside it is a `Scene`: whoever needs these asks for one.
     """
@@ -40,12 +40,12 @@ class Runnable(Protocol):
 
     @property
     def phases(self) -> Sequence[tuple[float, str]]:
-        """What happens from when on: times in s, and words for captions."""
+        """The phases of the run: their start times, s, and captions."""
         ...
 
     @property
     def figures(self) -> Callable[[Log], Mapping[str, str]] | None:
-        """What to say of a log, beside what is said of every log."""
+        """Extra lines for the summary of a log."""
         ...
 
     def run(

@@ -1,4 +1,4 @@
-"""A controller, a plant, and what happens to them: what an example makes."""
+"""A scene: a controller, a plant, and the events of a run. Examples make one."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ class Scene:
         targets: called before each tick with the time and the controller.
         disturbances: pushes.
         beside: other controllers of the robot by name, such as classical ones, that `wbc compare` shows the states to.
-        phases: what happens from when on: times in s, and words for captions.
-        figures: what to say of a log, beside what is said of every log.
-        every: ticks from one record of the log to the next: see `wbc.run`.
+        phases: phases of the run: their start times, s, and captions.
+        figures: returns extra lines for the summary of a log.
+        every: ticks between two records of the log: see `wbc.run`.
     """
 
     controller: TorqueController

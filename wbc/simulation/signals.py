@@ -1,4 +1,4 @@
-"""SIGTERM and SIGHUP during a run: the process ends in good order, its log with a word on why."""
+"""SIGTERM and SIGHUP during a run: the log is closed with the reason, and the process ends."""
 
 from __future__ import annotations
 

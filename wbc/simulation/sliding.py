@@ -1,4 +1,4 @@
-"""What MuJoCo's contacts do to what slides under a force: they lift it, and from some speed on they let it go.
+"""The behaviour of MuJoCo's contacts under sliding: they lift the contact, and above some speed they lose it.
 
 The law, its derivation and figures are in `docs/pressing.md`.
 """

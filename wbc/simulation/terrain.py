@@ -1,4 +1,4 @@
-"""Ground that is not flat: patches of plane on flat ground, known as a height map, alike in both simulators."""
+"""Terrain: plane patches on flat ground, the same in both simulators."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a solver hands back: x, and what it did to every level."""
+"""The answer of a solver: x, and the result of every level."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ the roots of their weights."""
 
 @dataclass(frozen=True, eq=False)
 class LevelAnswer:
-    """What became of one level.
+    """The result of one level.
 
     Attributes:
         residual: ``A x`` minus the nearest point of [lower, upper], by row: positive above `upper`, negative below
@@ -63,8 +63,8 @@ class Answer:
         reason: why it failed, where an error was the cause.
         side: what each row is held at, -1 `lower`, +1 `upper`, 0 not held, shape (M,); None where the solver holds
             none.
-        yielding: the directions that levels are about to lose, and ask less of: level, row that has most of it, and how
-            much of its size is left. Only where a hierarchy says `yields_from`.
+        yielding: directions near a singularity, of which levels demand less: level, row with the largest part, and the
+            share of its size that is left. Only if the hierarchy sets `yields_from`.
     """
 
     x: Array
@@ -83,7 +83,8 @@ class Answer:
 
     @property
     def multipliers(self) -> dict[int, Array]:
-        """Which row holds back which level: level k → λ of all rows, shape (M,). Empty where a solver has none.
+        """The multipliers: level k → λ of all rows, shape (M,). They tell which row holds back which level. Empty if a
+        solver has none.
 
         ``A_kᵀ W_k r_k + Σ_j A_jᵀ λ_j = 0`` over the levels j above k: λ is how much each held row is to blame for the
         residual r_k of level k, positive where it pushes down from `upper`, negative where up from `lower`. k's own
@@ -99,7 +100,7 @@ class Answer:
 
     @property
     def levels(self) -> tuple[LevelAnswer, ...]:
-        """What became of each level, highest priority first."""
+        """The result of each level, highest priority first."""
         found = []
         beyond = np.abs(self.residual) > (0.0 if self._allowed is None else self._allowed)
         for index, (start, stop) in enumerate(zip(self._starts, self._starts[1:], strict=False)):

@@ -1,4 +1,4 @@
-"""What every solver is: the contract between those who write levels and those who solve them."""
+"""The base class of solvers: the contract between code that writes levels and code that solves them."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from wbc.solvers.level import Hierarchy, LevelLike
 class Solver(Independent, ABC):
     """The base of all solvers: levels in, x out.
 
-    A new solver needs one method, `solve`, with `Hierarchy.of` at its start and `grade` at its end. What it does not
-    do as strict priorities ask is declared with the class: ``class Damped(Solver, ignores_inequalities=True)``. A
+    A new solver needs one method, `solve`, with `Hierarchy.of` at its start and `grade` at its end. Declare with the
+    class where it departs from strict priorities: ``class Damped(Solver, ignores_inequalities=True)``. A
     subclass inherits what its base declares.
 
     Attributes:

@@ -53,12 +53,11 @@ class HierarchicalQP(Solver):
             warm_start: begin with the last solve's active set.
             rank_tolerance: see `elimination.RANK_TOLERANCE`.
             compiled: whether the compiled kernel is used; None: where it was built.
-            soften: in a controller, a level asks less of a direction of which less than this share of its rows' size is
-                left, continuously: near a singularity it would take huge accelerations from all that is below. Where
-                the stack has torque limits, and what the level asks of a direction would take more than four times what
-                the actuators give, that begins earlier, at up to ten times this share. 0: every level is held exactly,
-                whatever it takes. Levels handed over to `solve` are always held exactly, unless they are a `Hierarchy`
-                that says `yields_from`.
+            soften: in a controller, a level demands less, continuously, of a direction of which less than this share of
+                its rows' size is left: near a singularity it would otherwise cause huge accelerations. If the stack has
+                torque limits, and the demand would need more than four times the actuators' torques, this begins
+                earlier, at up to ten times this share. 0: every level is held exactly. Levels passed to `solve` are
+                always held exactly, unless they are a `Hierarchy` with `yields_from`.
 
         Raises:
             WbcError: an argument can't be used; `compiled` is True and there is no kernel.

@@ -1,4 +1,4 @@
-"""What a solver is handed: levels of rows ``lower <= A x <= upper``, and the same rows laid out in one block."""
+"""The input of a solver: levels of rows ``lower <= A x <= upper``, and the same rows in one block."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from wbc.errors import WbcError
 class Level:
     """One level of a hierarchy: rows ``lower <= A x <= upper``, wanted in the least-squares sense.
 
-    What is handed over is copied, checked once, and cannot be written to afterwards.
+    The arguments are copied, checked once, and read-only afterwards.
 
     Attributes:
         A: the rows, shape (m, n); m = 0 is an empty level.

@@ -1,4 +1,4 @@
-"""The gains of a task, whatever it keeps them in, so that they can be led from one value to another."""
+"""The gains of a task, in whatever form it has them, so that they can be faded from one value to another."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Feedback: TypeAlias = "Gains | float | Array | tuple[Array, Array]"
 
 
 def feedback(task: Task) -> Feedback | None:
-    """What a task has for gains now; None where it has none.
+    """The present gains of a task; None if it has none.
 
     Args:
         task: any.
@@ -45,7 +45,7 @@ def set_feedback(task: Task, value: Feedback) -> None:
 
 
 def fitting(task: Task, name: str, wanted: object) -> Feedback:
-    """Gains for a task, of the kind that it keeps; raises where they are for another number of axes, or of no use.
+    """Gains in the form that a task has them; raises if they are for another number of axes, or of the wrong kind.
 
     Args:
         task: that is to have them.

@@ -1,4 +1,4 @@
-"""What leads something to its target: the right-hand side of a task that has one."""
+"""The feedback law of a task with a target: the right-hand side of its rows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where things stand in the unknowns x = (v̇, f, τ) of a tick, for a set of closed contacts."""
+"""The layout of the unknowns x = (v̇, f, τ) of a tick, for a set of closed contacts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a trajectory optimiser hands over: q, v, v̇, forces and torques over time."""
+"""The output of a trajectory optimiser: q, v, v̇, forces and torques over time."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from wbc.errors import WbcError, show
 
 
 class Reference:
-    """A motion over time, with what makes it: read between its knots.
+    """A motion over time with its torques and forces, interpolated between its knots.
 
     Between knots, q moves with a constant velocity that leads to the next one, the others change linearly; before and
     after, the motion is at rest at its ends.
@@ -80,7 +80,7 @@ class Reference:
         xs: Any,  # noqa: ANN401  a list of arrays, as Crocoddyl and aligator have it
         us: Any = None,  # noqa: ANN401  likewise
     ) -> Reference:
-        """The motion that an optimiser on Pinocchio hands over: states x = (q, v) and controls u = τ, as it has them.
+        """Makes a reference from the output of an optimiser on Pinocchio: states x = (q, v) and controls u = τ.
 
         A floating base there has its quaternion as x, y, z, w and its velocity in its own axes; joints must be in the
         order of the robot.

@@ -1,4 +1,4 @@
-"""Rows of equations and inequalities in the unknowns x of a tick: what a task gives."""
+"""Rows of equations and inequalities in the unknowns x of a tick: the output of a task."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Block = Array | IntArray | None
 """The part of some rows that meets one of v̇, f, τ: a matrix, the indices of the entries that it picks, or nothing."""
 
 Kind = Literal["equation", "inequality"]
-"""Whether rows ask for a value or for a range. Rows of both sorts in one are "inequality"."""
+"""Whether rows ask for a value or for a range. A mixture of both is "inequality"."""
 
 BLOCKS = ("acceleration", "force", "torque", "velocity")
 """The names of all blocks that rows can have: the first three in a controller's x, the last in that of velocities."""

@@ -1,7 +1,7 @@
 """How hard something that has a limit may be accelerated towards it, so that it still stops before it.
 
-This is the one piece of mathematics under the limits of joints and under all barriers: a way that is left to a limit, a
-speed towards it, and the greatest acceleration, in discrete time, with which the limit will hold for all time.
+This mathematics is shared by the limits of joints and by all barriers: from the distance to a limit and the speed
+towards it follows the greatest acceleration, in discrete time, with which the limit holds for all time.
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ from wbc.arrays import Array
 
 @dataclass(frozen=True)
 class Stopping:
-    """The rates by which things come up to their limits. Units are those of the way: m, or rad, and seconds.
+    """The parameters of an approach to a limit. Units are those of the distance (m or rad) and seconds.
 
-    With d the way to the limit, v the speed towards it and T the period, the bound is the greatest a with
-    (v + a T)² ≤ 2 a_brake (d − v T − a T²/2). It comes up to a greatest speed, and to the speed that it could still
-    stop from, as an exponential does: the acceleration need not change at once where a limit begins to count.
+    With d the distance to the limit, v the speed towards it and T the period, the bound is the greatest a with
+    (v + a T)² ≤ 2 a_brake (d − v T − a T²/2). The approach to a greatest speed, and to the speed from which it can
+    still stop, is exponential, so that the acceleration does not jump when a limit becomes active.
 
     Attributes:
-        braking: acceleration a_brake that can be counted on to stop with.
-        greatest: acceleration that is never asked for beyond, to either side.
-        approach: time constant with which it comes up to a greatest speed, s; 0: within a period.
-        omega: of the critically damped motion that leads back what is beyond its limit, 1/s.
+        braking: acceleration a_brake that is always available to stop.
+        greatest: greatest acceleration that is ever demanded, to either side.
+        approach: time constant of the approach to a greatest speed, s; 0: within a period.
+        omega: rate of the critically damped motion back from beyond the limit, 1/s.
         inside: how far within the limit that motion ends, so that it gets there in finite time.
     """
 
@@ -36,7 +36,7 @@ class Stopping:
     inside: float = 1e-3
 
     def most(self, way: Array, v: Array, speed: Array | float, period: float) -> Array:
-        """The greatest acceleration towards a limit with which it can still be kept.
+        """The greatest acceleration towards a limit with which the limit can still be kept.
 
         Args:
             way: to the limit; negative beyond it. Any shape.

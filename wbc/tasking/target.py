@@ -1,4 +1,4 @@
-"""What a task should reach: a constant, or a function of time, with velocity and acceleration."""
+"""The target of a task: a constant, or a function of time, with velocity and acceleration."""
 
 from __future__ import annotations
 
@@ -79,7 +79,9 @@ class Target:
 
     @property
     def value(self) -> Array | Moving | None:
-        """What was given: a read-only copy, a function, or None to hold what is measured; may be set at any time."""
+        """The target as given: a read-only copy, a function, or None to hold the measured value; may be set at any
+        time.
+        """
         return self._value if self._function is None else self._function
 
     @value.setter
@@ -88,7 +90,7 @@ class Target:
         self._function, self._value, self._held = value if callable(value) else None, constant, None
 
     def release(self) -> None:
-        """Where no value was given: holds what is measured next, not what was held so far."""
+        """Without a given value: holds the next measured value, not the one held so far."""
         self._held = None
 
     def at(self, time: float, measured: Array) -> tuple[Array, Array, Array]:
@@ -121,13 +123,13 @@ class Target:
 
 
 class Targeted:
-    """What has a target that its user may set."""
+    """An object with a target that its user may set."""
 
     _target: Target
 
     @property
     def target(self) -> Array | Moving | None:
-        """What to reach: a read-only copy of what was given, a function of time, or None; may be set at any time."""
+        """The target: a read-only copy of the given value, a function of time, or None; may be set at any time."""
         return self._target.value
 
     @target.setter
@@ -139,10 +141,10 @@ class Aimed(Targeted, Task):
     """A task with a target."""
 
     def reset(self) -> None:
-        """See `Task`: without a target, it holds from now on what it measures next."""
+        """See `Task`: without a target, it holds the next measured value from now on."""
         self._target.release()
 
     @property
     def _aim(self) -> str:
-        """What is done about the target, in words."""
+        """The kind of target, in words."""
         return "held" if self._target.value is None else "follows a path" if callable(self.target) else "to its target"

@@ -1,4 +1,4 @@
-"""What a task is: rows in x = (v̇, f, τ), or in x = v, made anew for each state of the robot."""
+"""The base class of tasks: rows in x = (v̇, f, τ), or in x = v, computed for each state of the robot."""
 
 from __future__ import annotations
 
@@ -22,15 +22,14 @@ if TYPE_CHECKING:
 
 
 class Task(Independent, ABC):
-    """One thing that the robot should do. A new one gives its `rows`, and may give names to them.
+    """One objective of the robot. A subclass implements `rows`, and may name them.
 
     Tasks are put into a stack with `a + b` (the same priority) and `a / b` (b below a).
 
     Args:
-        name: how the stack, the solution and its explanation call it; None: from the class and what it is for.
+        name: its name in the stack, the solution and the explanation; None: made from the class and its purpose.
         weight: of the task against others of the same priority; multiplies the squared residuals.
-        tolerance: how far A x may be from b without counting, for each row or for all; turns equations into
-            inequalities.
+        tolerance: distance of A x from b that is allowed, for each row or for all; turns equations into inequalities.
 
     Attributes:
         name: unique in a stack.
@@ -39,7 +38,7 @@ class Task(Independent, ABC):
     """
 
     inequality = False
-    """Whether all its rows are inequalities. What its rows say in a tick (`Rows.kind`) is what counts there."""
+    """Whether all its rows are inequalities. In a tick `Rows.kind` decides."""
 
     holds_contacts = False
     """Whether this is the task that holds the closed contacts still."""
@@ -51,13 +50,13 @@ class Task(Independent, ABC):
     """Whether it bounds the forces of the closed contacts."""
 
     gains_of_forces = False
-    """Whether its `gains` make forces of errors: what motion comes of them depends on the mass."""
+    """Whether its `gains` turn errors into forces: the resulting motion depends on the mass."""
 
     kinematic = False
     """Whether its rows are in x = v, for `wbc.kinematics`; all tasks of a stack are, or none."""
 
     _made_of: tuple[tuple[Any, ...], dict[str, Any]] = (), {}
-    """What it was made of, where that is plain data; `...` stands for all else. Files of stacks are written from it."""
+    """Its arguments, if they are plain data; `...` stands for others. Files of stacks are written from it."""
 
     def __new__(cls, *given: Any, **named: Any) -> Self:  # noqa: ANN401  of the class's own `__init__`
         """Notes what it is made of."""
@@ -98,13 +97,13 @@ class Task(Independent, ABC):
         """
 
     def row_names(self, robot: Dynamics, tick: Tick) -> list[str]:
-        """What each row is about: an axis, a joint, a contact. For explanations; need not be fast."""
+        """The name of each row: an axis, a joint, a contact. For explanations; need not be fast."""
         return [f"row {row}" for row in range(len(self.rows(robot, tick)))]
 
     def error(self, robot: Dynamics, tick: Tick) -> Array | None:
-        """How far what it is about is from its target, desired − measured, in the axes of its rows.
+        """The distance from the target, desired − measured, in the axes of its rows.
 
-        Logs have it, and `Solution.health` says where it stays.
+        Logs record it, and `Solution.health` reports errors that persist.
 
         Args:
             robot: updated.
@@ -124,7 +123,7 @@ class Task(Independent, ABC):
         """
 
     def remarks(self, robot: Dynamics, tick: Tick) -> list[str]:
-        """What else there is to say of the present state, each in a line, for explanations; need not be fast.
+        """Further remarks about the present state, one per line, for explanations; need not be fast.
 
         Args:
             robot: updated.
@@ -133,7 +132,7 @@ class Task(Independent, ABC):
         return []
 
     def reset(self) -> None:
-        """Forgets what was remembered from ticks before, such as the place to hold."""
+        """Forgets what it remembers of earlier ticks, such as the place to hold."""
 
     def matrices(self, robot: Dynamics, tick: Tick) -> tuple[Array, Array] | tuple[Array, Array, Array]:
         """The rows in full: (A, b) for a task of equations, (A, lower, upper) for one with inequalities.
@@ -150,7 +149,9 @@ class Task(Independent, ABC):
         return A, lower.copy(), upper.copy()
 
     def check_rows(self, rows: object, tick: Tick) -> None:
-        """Raises a `WbcError` if what `rows` gave can't be used; the controller asks once for each layout of x."""
+        """Raises a `WbcError` if the result of `rows` can't be used; the controller checks once for each layout of
+        x.
+        """
         if not isinstance(rows, Rows):
             raise WbcError(f"{self.name}: rows() must give a wbc.Rows, not {show(rows)}")
         rows.check(tick, self.name)
@@ -178,7 +179,7 @@ class Task(Independent, ABC):
 
     @property
     def purpose(self) -> str:
-        """In a few words, what the task is for."""
+        """The purpose of the task in a few words."""
         doc = (type(self).__doc__ or "").strip().splitlines()
         return doc[0][:1].lower() + doc[0][1:].rstrip(".") if doc else type(self).__name__
 

@@ -1,4 +1,4 @@
-"""A tick: what tasks are told beside the robot's state."""
+"""A tick: the input of tasks besides the robot's state."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _set = object.__setattr__
 
 
 class Tick:
-    """The layout of x, and the moment. It does not change once it is made: `replace` makes another.
+    """The layout of x, and the moment. It is immutable: `replace` makes another.
 
     Args:
         robot: whose v̇ and τ are in x.
@@ -183,4 +183,4 @@ class Tick:
 
 
 Variables = Tick
-"""The name that `Tick` had before: what tasks are told was a layout of variables first."""
+"""The old name of `Tick`."""

@@ -228,7 +228,7 @@ class Live:
 
     def _check(self, name: str) -> None:
         if not knobs(self.stack[name]):
-            raise WbcError(f"{name!r} can't be switched or weighted: physics holds always")
+            raise WbcError(f"{name!r} can't be switched or weighted: physics always holds")
 
     def _turn(self, command: Turn) -> None:
         """Leads a knob to where it was put."""

@@ -42,7 +42,7 @@ def scenery(log: Log, robot: Dynamics) -> Scenery:
     touches = tuple(Touch(name, name, None) for name in log.contacts if name in model.frame_names)
     moves = bool(asked[2])
     return Scenery(
-        f"{log.robot}, {log.ended or 'the file breaks off'}",
+        f"{log.robot}, {log.ended or 'the file is incomplete'}",
         robot.copy(),
         tuple(surfaces(model)),
         touches,

@@ -48,9 +48,9 @@ def bench(
     robot: Annotated[
         list[str] | None, typer.Argument(metavar="[NAME|FILE]...", help="Default: quadruped and humanoid.")
     ] = None,
-    backend: Annotated[str, typer.Option(help="One of them. Default: all that are installed.")] = "",
-    solver: Annotated[str, typer.Option(help="One of them. Default: all.")] = "",
-    ticks: Annotated[int, typer.Option(help="That are timed of each.")] = 500,
+    backend: Annotated[str, typer.Option(help="One backend. Default: all that are installed.")] = "",
+    solver: Annotated[str, typer.Option(help="One solver. Default: all.")] = "",
+    ticks: Annotated[int, typer.Option(help="Number of ticks to time for each combination.")] = 500,
 ) -> None:
     """Time a tick of standing robots for every solver and backend, as ratios to the first line of a robot.
 

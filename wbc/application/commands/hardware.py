@@ -12,23 +12,25 @@ from wbc.errors import WbcError
 
 def hardware_sim(
     robot: Annotated[str, typer.Argument(metavar="NAME|FILE", help="A packaged robot, or a URDF or MJCF file.")],
-    port: Annotated[int, typer.Option(help="Where it listens; 0: any that is free.")] = 9870,
-    host: Annotated[str, typer.Option(help="Its address. Default: this computer only.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(help="UDP port to listen on; 0: any free port.")] = 9870,
+    host: Annotated[str, typer.Option(help="Address to listen on. Default: this computer only.")] = "127.0.0.1",
     simulator: Annotated[str, typer.Option(help="mujoco or builtin.")] = "mujoco",
-    period: Annotated[float, typer.Option(help="Between two states, s.")] = 1e-3,
-    delay: Annotated[float, typer.Option(help="Of every packet, each way, s.")] = 0.0,
+    period: Annotated[float, typer.Option(help="Time between two states, s.")] = 1e-3,
+    delay: Annotated[float, typer.Option(help="Delay of every packet, each way, s.")] = 0.0,
     jitter: Annotated[float, typer.Option(help="Mean of a random delay that is added, s.")] = 0.0,
-    loss: Annotated[float, typer.Option(help="Share of the packets that are lost.")] = 0.0,
-    reorder: Annotated[float, typer.Option(help="Share of the packets that come 3 ms later than their turn.")] = 0.0,
-    noise: Annotated[bool, typer.Option("--noise", help="Sensors with usual noise and bias.")] = False,
-    friction: Annotated[float, typer.Option(help="Of the ground.")] = 1.0,
-    base: Annotated[bool, typer.Option("--base", help="States tell where the base truly is.")] = False,
-    lockstep: Annotated[bool, typer.Option("--lockstep", help="Wait for a command that answers each state.")] = False,
-    duration: Annotated[float, typer.Option(help="From the first command on, s of the robot's time.")] = 1e9,
-    wait: Annotated[float, typer.Option(help="For the first command, s.")] = 1e9,
-    seed: Annotated[int, typer.Option(help="Of all that is random.")] = 0,
-    priority: Annotated[int, typer.Option(help="Of SCHED_FIFO, 1 to 99, where the system allows it; 0: usual.")] = 0,
-    cpu: Annotated[int | None, typer.Option(help="Processor to stay on. Default: any.", show_default=False)] = None,
+    loss: Annotated[float, typer.Option(help="Share of the packets to drop.")] = 0.0,
+    reorder: Annotated[float, typer.Option(help="Share of the packets that arrive 3 ms late, out of order.")] = 0.0,
+    noise: Annotated[bool, typer.Option("--noise", help="Add typical noise and bias to the sensors.")] = False,
+    friction: Annotated[float, typer.Option(help="Friction coefficient of the ground.")] = 1.0,
+    base: Annotated[bool, typer.Option("--base", help="Include the true pose of the base in each state.")] = False,
+    lockstep: Annotated[bool, typer.Option("--lockstep", help="Wait for a command after each state.")] = False,
+    duration: Annotated[float, typer.Option(help="Time to run after the first command, s of the robot's time.")] = 1e9,
+    wait: Annotated[float, typer.Option(help="How long to wait for the first command, s.")] = 1e9,
+    seed: Annotated[int, typer.Option(help="Random seed.")] = 0,
+    priority: Annotated[
+        int, typer.Option(help="Real-time priority, 1 to 99, where the system allows it; 0: none.")
+    ] = 0,
+    cpu: Annotated[int | None, typer.Option(help="Processor to run on. Default: any.", show_default=False)] = None,
 ) -> None:
     """Stand in for a robot: a simulation in real time that takes commands and sends states by UDP.
 

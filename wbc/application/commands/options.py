@@ -23,21 +23,21 @@ SimulatorName = Annotated[
     typer.Option(help="mujoco or builtin. Default: MuJoCo where it is installed.", show_default=False),
 ]
 Duration = Annotated[
-    float | None, typer.Option(help="Simulated time, s. Default: what the scene takes.", show_default=False)
+    float | None, typer.Option(help="Simulated time, s. Default: the scene's own.", show_default=False)
 ]
 Period = Annotated[
     float | None,
     typer.Option(
-        help="Of the control, s: a multiple of the simulator's timestep. Default: the controller's own.",
+        help="Control period, s: a multiple of the simulator's timestep. Default: the controller's own.",
         show_default=False,
     ),
 ]
 Out = Annotated[Path, typer.Option(help="Folder for the log, the picture and the video.")]
-View = Annotated[bool, typer.Option("--view", help="Open MuJoCo's viewer, where there is a display; in real time.")]
-Realtime = Annotated[bool, typer.Option("--realtime", help="Go no faster than the clock.")]
-Web = Annotated[bool, typer.Option("--web", help="Show it on a page in a browser; see docs/web.md.")]
-Host = Annotated[str, typer.Option(help="Address that the page is bound to.")]
-Port = Annotated[int, typer.Option(help="Of the page; the next free one, where it is in use.")]
+View = Annotated[bool, typer.Option("--view", help="Open MuJoCo's viewer and run in real time; needs a display.")]
+Realtime = Annotated[bool, typer.Option("--realtime", help="Run no faster than real time.")]
+Web = Annotated[bool, typer.Option("--web", help="Show the run on a page in a browser; see docs/web.md.")]
+Host = Annotated[str, typer.Option(help="Address that the page listens on.")]
+Port = Annotated[int, typer.Option(help="Port of the page; if it is in use, the next free one.")]
 
 
 def failure(error: Exception, code: int) -> typer.Exit:

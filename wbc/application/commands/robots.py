@@ -27,16 +27,24 @@ def robots(
         typer.Option("--floating/--fixed", help="Whether the base moves freely (URDF). Default: as the file says."),
     ] = None,
     strict: Annotated[
-        bool, typer.Option("--strict/--no-strict", help="Whether unphysical inertias make a URDF unusable.")
+        bool,
+        typer.Option(
+            "--strict/--no-strict",
+            help="Refuse a URDF with unphysical inertias (the default), or accept it with a warning.",
+        ),
     ] = True,
     untrusted: Annotated[
-        bool, typer.Option("--untrusted", help="Compile an MJCF in a process of its own, within bounds.")
+        bool,
+        typer.Option(
+            "--untrusted",
+            help="The file is from a stranger: compile an MJCF in a separate process with limits on time and memory.",
+        ),
     ] = False,
     meshes: Annotated[
-        list[Path] | None, typer.Option(help="A folder in which meshes may be, beside the robot's own; once for each.")
+        list[Path] | None, typer.Option(help="Another folder to look for meshes in; may be repeated.")
     ] = None,
     picture: Annotated[
-        Path | None, typer.Option(help="Draw the shapes that may collide, with the nearest pair, into a PNG.")
+        Path | None, typer.Option(help="Draw the collision shapes and their nearest pair into this PNG file.")
     ] = None,
 ) -> None:
     """List the packaged robots, or show one: its tree, joints, limits and frames, and what in its file looks wrong.
@@ -79,7 +87,7 @@ def robots(
     if model.actuators or model.loops:
         tell("", reports.beside_the_tree(model))
     if model.notes:
-        tell("", "found by its shapes, as the file does not name it:", *(f"  {note}" for note in model.notes))
+        tell("", "not named in the file, found by shape:", *(f"  {note}" for note in model.notes))
     if unusual:
         tell("", "unusual in the file:", *(f"  {message.removeprefix(f'{robot}: ')}" for message in unusual))
     if model.nv:
@@ -123,7 +131,7 @@ def _reason(robot: str) -> str:
         _load(robot)
     except WbcError as error:
         return str(error)
-    return "it was not there a moment ago"
+    return "this is unexpected: report it"
 
 
 def try_file(
@@ -131,15 +139,15 @@ def try_file(
         str, typer.Argument(metavar="FILE|NAME", help="A URDF or MJCF file, with or without a scene, or a name.")
     ],
     feet: Annotated[
-        list[str] | None, typer.Option(help="A body or frame that is a foot; once for each. Default: they are found.")
+        list[str] | None, typer.Option(help="A body or frame that is a foot; may be repeated. Default: found by shape.")
     ] = None,
-    locked: Annotated[list[str] | None, typer.Option(help="A joint that is held fixed; once for each.")] = None,
+    locked: Annotated[list[str] | None, typer.Option(help="A joint that is held fixed; may be repeated.")] = None,
     floating: Annotated[
         bool | None, typer.Option("--floating/--fixed", help="Whether the base moves freely (URDF).")
     ] = None,
     simulator: SimulatorName = "",
     out: Out = Path("out"),
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON, for programs; no file is written.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for other programs; write no files.")] = False,
 ) -> None:
     """Try a robot: it stands or holds its arm, goes round a small loop, and is pushed with a fifth of its weight.
 

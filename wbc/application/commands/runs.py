@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from wbc.simulation import Runnable
     from wbc.sweeps import Case
 
-VIDEO = "A GIF of the run, where MuJoCo can render."
+VIDEO = "Write a GIF of the run; needs MuJoCo with OpenGL."
 
 
 def demo(
@@ -91,10 +91,12 @@ def run_scene(
     video: Annotated[bool, typer.Option("--video/--no-video", help=VIDEO)] = False,
     realtime: Realtime = False,
     case: Annotated[
-        str, typer.Option(metavar="HASH", help="Of a sweep: run that case again, or one whose name begins like that.")
+        str, typer.Option(metavar="HASH", help="Repeat a case of a sweep, by its name or the beginning of its name.")
     ] = "",
-    runs: Annotated[Path, typer.Option(help="Folder of the sweep, or of several, that has the case.")] = Path("runs"),
-    robot: Annotated[str, typer.Option(help="For a stack in a TOML file: a file or a name.")] = "",
+    runs: Annotated[Path, typer.Option(help="Folder of the sweep (or of several sweeps) that has the case.")] = Path(
+        "runs"
+    ),
+    robot: Annotated[str, typer.Option(help="Robot of a stack in a TOML file: a file or a name.")] = "",
     web: Web = False,
     host: Host = "127.0.0.1",
     port: Port = 8080,
@@ -122,7 +124,7 @@ def run_scene(
       wbc run demo --case 3f2a9c --runs runs/push --view
     """
     if web and view:
-        raise typer.BadParameter("a run has a page or a window, not both", param_hint="--web/--view")
+        raise typer.BadParameter("give --web or --view, not both", param_hint="--web/--view")
     from wbc.application.live import Where
 
     _run(
@@ -144,18 +146,18 @@ def run_scene(
 
 
 def show(
-    log: Annotated[Path, typer.Argument(help="A log that wbc run or wbc demo has written.")],
+    log: Annotated[Path, typer.Argument(help="A log written by wbc run or wbc demo.")],
     out: Annotated[
         Path | None, typer.Option(help="File for the plots, .png, .svg or .pdf. Default: LOG_plots.png, beside it.")
     ] = None,
     export: Annotated[
-        Path | None, typer.Option(help="Write it for other programs instead: a file .npz, .mcap or .csv.")
+        Path | None, typer.Option(help="Export the log to this file for other programs instead: .npz, .mcap or .csv.")
     ] = None,
     web: Web = False,
-    robot: Annotated[str, typer.Option(help="Of the page: the file of the robot. Default: the packaged one.")] = "",
+    robot: Annotated[str, typer.Option(help="With --web: the robot's file. Default: the packaged robot.")] = "",
     floating: Annotated[
         bool | None,
-        typer.Option("--floating/--fixed", help="Of the page: whether its base moves. Default: see the log."),
+        typer.Option("--floating/--fixed", help="With --web: whether the base moves. Default: as in the log."),
     ] = None,
     host: Host = "127.0.0.1",
     port: Port = 8080,
@@ -225,7 +227,7 @@ def _run(
     try:
         name = what if what == "demo" else scene_file(what).stem
         if robot and "robot" not in scene_arguments(what).parameters:
-            raise WbcError(f"--robot is for stacks in TOML files; {what} has a robot of its own")
+            raise WbcError(f"--robot is for stacks in TOML files; {what} has its own robot")
         if case:
             from wbc.application.sweeping import find_case, load
 

@@ -15,24 +15,26 @@ from wbc.errors import WbcError
 Sets = Annotated[
     list[str] | None,
     typer.Option(
-        "--set", metavar="NAME=VALUES", help="30:120:10, a grid; a,b,c; normal(1,0.05); uniform(0.9,1.1). Many times."
+        "--set", metavar="NAME=VALUES", help="30:120:10 (a grid); a,b,c; normal(1,0.05); uniform(0.9,1.1). Repeatable."
     ),
 ]
 Jobs = Annotated[int | None, typer.Option(help="Processes. Default: one a core.", show_default=False)]
-TimeLimit = Annotated[float, typer.Option(help="That a case may take, s.")]
+TimeLimit = Annotated[float, typer.Option(help="Time limit of a case, s.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
 def sweep(
     what: Annotated[str, typer.Argument(metavar="[EXAMPLE|FILE]", help="As for wbc run.", show_default=False)] = "",
     parameters: Sets = None,
-    seeds: Annotated[int, typer.Option(min=1, help="How many, from 0 on.")] = 1,
-    out: Annotated[Path, typer.Option(help="Folder of the rows and logs.")] = Path("runs/sweep"),
+    seeds: Annotated[int, typer.Option(min=1, help="Number of seeds, counted from 0.")] = 1,
+    out: Annotated[Path, typer.Option(help="Folder for rows and logs.")] = Path("runs/sweep"),
     jobs: Jobs = None,
-    dask: Annotated[str, typer.Option(metavar="ADDRESS", help="Of a Dask scheduler: run there.")] = "",
-    logs: Annotated[str, typer.Option(help="Whose logs are kept: failures, all or none.")] = "failures",
+    dask: Annotated[str, typer.Option(metavar="ADDRESS", help="Address of a Dask scheduler to run on.")] = "",
+    logs: Annotated[str, typer.Option(help="Which logs to keep: failures, all or none.")] = "failures",
     time_limit: TimeLimit = 600.0,
-    show: Annotated[Path | None, typer.Option(metavar="FOLDER", help="Run nothing: show what is there.")] = None,
+    show: Annotated[
+        Path | None, typer.Option(metavar="FOLDER", help="Run nothing; show the results in this folder.")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Run a scene many times: every combination of values, with every seed, on all cores or on a cluster.
@@ -67,7 +69,7 @@ def sweep(
     except WbcError as error:
         raise failure(error, 2) from None
     except KeyboardInterrupt:
-        tell_problem(f"stopped; the rows up to here are in {out}, and the same command goes on")
+        tell_problem(f"stopped; the rows so far are in {out}; the same command continues")
         raise typer.Exit(INTERRUPTED) from None
 
 
@@ -77,14 +79,18 @@ def tune(
         list[str],
         typer.Option("--range", metavar="NAME=LOW:HIGH", help="base.gains=0.5:8; posture.weight=1e-3:1:log; a,b,c."),
     ],
-    score: Annotated[str, typer.Option(help="Number of a row, less is better: errors.base.rms, or a sum with +.")],
+    score: Annotated[
+        str, typer.Option(help="Quantity of a row to minimise, such as errors.base.rms, or a sum with +.")
+    ],
     parameters: Sets = None,
-    seeds: Annotated[int, typer.Option(min=1, help="That judge each trial.")] = 1,
-    trials: Annotated[int, typer.Option(min=1, help="That the study is to have.")] = 100,
+    seeds: Annotated[int, typer.Option(min=1, help="Seeds that judge each trial.")] = 1,
+    trials: Annotated[int, typer.Option(min=1, help="Number of trials that the study should have.")] = 100,
     storage: Annotated[
-        str | None, typer.Option(help="Of Optuna, such as sqlite:///tune.db.", show_default=False)
+        str | None, typer.Option(help="Optuna storage, such as sqlite:///tune.db.", show_default=False)
     ] = None,
-    study: Annotated[str | None, typer.Option(help="Its name there. Default: the scene's.", show_default=False)] = None,
+    study: Annotated[
+        str | None, typer.Option(help="Name of the study in the storage. Default: the scene's.", show_default=False)
+    ] = None,
     jobs: Jobs = None,
     time_limit: TimeLimit = 600.0,
     out: Annotated[Path, typer.Option(help="File for the report.")] = Path("tuning.html"),
