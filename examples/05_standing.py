@@ -63,9 +63,10 @@ def scene(backend="auto", solver="hierarchical-qp", simulator="mujoco", realism=
 
 def main(duration=None, out="out"):
     """Runs it, right and wrong about the masses."""
-    figure = plt.figure(figsize=(14, 5))
-    drawing = figure.add_axes((0.0, 0.0, 0.33, 0.95), projection="3d")
-    upper, middle, lower = (figure.add_axes((0.39, bottom, 0.46, 0.22)) for bottom in (0.72, 0.41, 0.1))
+    figure = plt.figure(figsize=(14, 7), layout="constrained")
+    left, right = figure.subfigures(1, 2, width_ratios=(1, 2.4))
+    drawing = left.add_axes((0.0, 0.1, 1.0, 0.85), projection="3d")
+    upper, middle, lower = right.subplots(3, 1, sharex=True)
     figures = {}
     for factor, style in ((1.0, "-"), (1.1, "--")):
         run = scene(realism=Realism(mass=factor))
@@ -76,10 +77,11 @@ def main(duration=None, out="out"):
         angle = np.degrees(np.linalg.norm(turned, axis=1))
         name, still = f"masses {100 * (factor - 1):+.0f} %", log.time < STAND
         for column, axis in enumerate("xyz"):
-            upper.plot(log.time, off[:, column], f"C{column}{style}", label=f"{axis}, {name}")
+            upper.plot(log.time, off[:, column], f"C{column}{style}", label=axis if factor == 1.0 else None)
         middle.plot(log.time, angle, f"k{style}", label=name)
-        lower.plot(log.time, log.cone_margin, f"C3{style}", label=f"cones, N, {factor - 1:+.0%}")
-        lower.plot(log.time, log.torque_margin, f"C0{style}", label=f"torques, N m, {factor - 1:+.0%}")
+        known = factor == 1.0
+        lower.plot(log.time, log.cone_margin, f"C3{style}", label="force to the edge of its cone, N" if known else None)
+        lower.plot(log.time, log.torque_margin, f"C0{style}", label="torque to its limit, N m" if known else None)
         pushed = log.time > MOVE
         figures[name] = {
             "standing, mm": float(np.linalg.norm(off[still], axis=1).max()),
@@ -89,13 +91,19 @@ def main(duration=None, out="out"):
         }
         print(f"{name}: {log.ended}; " + ", ".join(f"{what} {value:.2f}" for what, value in figures[name].items()))
     draw(drawing, run.controller.robot, log.q[min(len(log) - 1, 4000)])  # halfway on its loop
-    for push in run.disturbances:
-        upper.axvspan(push.start, push.start + push.duration, color="0.85")
-    upper.set(title="base off its target, mm (grey: pushes with 30 % of the weight)", xlim=(0, log.time[-1]))
-    middle.set(title="base turned off its target, degrees", xlim=(0, log.time[-1]))
-    lower.set(title="margins of the command", xlabel="time, s", xlim=(0, log.time[-1]))
     for axes in (upper, middle, lower):
-        axes.legend(fontsize=8, loc="upper left", bbox_to_anchor=(1.0, 1.0))
+        for push in run.disturbances:
+            axes.axvspan(push.start, push.start + push.duration, color="0.88")
+        axes.axvspan(STAND, MOVE, color="C0", alpha=0.07, linewidth=0)
+        axes.legend(fontsize=9, loc="upper left", ncols=3)
+    for name, push in zip(DIRECTIONS, run.disturbances, strict=True):
+        upper.annotate(f"to the {name}", (push.start + 0.1, 10.5), fontsize=9, ha="center", annotation_clip=True)
+    upper.annotate("the base moves", ((STAND + MOVE) / 2, 10.5), fontsize=9, ha="center", annotation_clip=True)
+    upper.set(title="Distance of the base from its target (grey: pushes)", ylabel="mm", ylim=(-12, 22))
+    middle.set(title="Angle of the base from its target", ylabel="degrees", ylim=(0, 0.14))
+    lower.set(title="Margins of the commanded forces and torques (the least of all)", xlabel="time, s", ylim=(-2, 85))
+    lower.set_xlim(0, log.time[-1])
+    left.text(0.5, 0.02, "solid: masses known; dashed: 10 % heavier", ha="center")
     Path(out).mkdir(parents=True, exist_ok=True)
     figure.savefig(Path(out) / f"{Path(__file__).stem}.png", dpi=80)
     return figures

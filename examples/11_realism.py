@@ -26,13 +26,16 @@ FAULTS = {  # mass of the robot against its model, friction of the floor, delay 
     "friction 0.25": {"friction": 0.25},  # 0.6 is what the controller counts on
     "delay 5 ms": {"delay": 0.005},
     "delay 50 ms": {"delay": 0.05},
-    "delay 50 ms, softer": {"delay": 0.05, "hz": 1.0},
+    "delay 50 ms, base gains 1 Hz": {"delay": 0.05, "hz": 1.0},
     "lag 5 ms": {"lag": 0.005},
     "noise": {"noise": QUIET},
     "much noise": {"noise": LOUD},
     "all, moderate": {"mass": 1.1, "friction": 0.5, "delay": 0.002, "lag": 0.002, "noise": QUIET},
-    "all, softer": {"mass": 1.1, "friction": 0.5, "delay": 0.002, "lag": 0.002, "noise": QUIET, "hz": 1.5},
+    "all, base gains 1.5 Hz": {"mass": 1.1, "friction": 0.5, "delay": 0.002, "lag": 0.002, "noise": QUIET, "hz": 1.5},
 }
+
+
+LINE = 40  # mm between the lines of the picture
 
 
 def scene(backend="auto", solver="hierarchical-qp", simulator="mujoco", hz=3.0, **fault):
@@ -66,15 +69,36 @@ def main(duration=None, out="out"):
         print(f"{name:>22}: {log.ended}; base off by {worst:.1f} mm at most, {end:.1f} mm at the end", end="; ")
         print(f"torques jump by {shake:.3f} N m a tick")
         color = f"C{row % 10}"
-        left.plot(log.time, np.clip(base[:, 1], -30, 30) - 30 * row, color)
+        stands, most = log.ended == "finished", LINE * 0.9
+        inside = np.flatnonzero(base[:, 1] > most)[:1] if not stands else []
+        drawn = slice(0, inside[0] if len(inside) else None)  # a robot that falls leaves the picture
+        left.plot(log.time[drawn], base[drawn, 1] - LINE * row, color)
+        if not stands:
+            left.plot(log.time[drawn][-1], base[drawn, 1][-1] - LINE * row, "x", color=color, markersize=9)
+            left.annotate(" falls", (log.time[drawn][-1] + 0.05, -LINE * row + LINE / 3), color=color)
         for axes, value in ((middle, worst), (right, shake)):
-            axes.barh(-row, value, color=color, hatch=None if log.ended == "finished" else "//")
-            axes.text(value, -row, f" {value:.2g}" if log.ended == "finished" else f" {log.ended}", va="center")
+            if stands:
+                axes.plot([0, value], [-row, -row], color="0.8", linewidth=1)
+                axes.plot(value, -row, "o", color=color)
+            axes.annotate(
+                f"{value:.2g}" if stands else log.ended,
+                (value if stands else 0, -row),
+                (8, 0),
+                textcoords="offset points",
+                va="center",
+                color="k" if stands else color,
+            )
     left.axvspan(1.0, 1.2, color="0.9")
-    left.set(title="base, sideways (a line apart is 30 mm)", xlabel="time, s", yticks=-30 * np.arange(len(FAULTS)))
+    left.set(xlabel="time, s", yticks=-LINE * np.arange(len(FAULTS)), ylim=(-LINE * (len(FAULTS) - 0.4), LINE))
+    left.set_title(f"base, sideways (lines are {LINE} mm apart; grey: the push)", fontsize=11)
     left.set_yticklabels(FAULTS)
-    middle.set(title="base off its place at most, mm", xscale="log", yticks=[], xlim=(1, 2000))
-    right.set(title="torques jump from tick to tick, N m (mean)", xscale="log", yticks=[], xlim=(1e-3, 50))
+    for axes in (middle, right):
+        axes.set(yticks=[], ylim=(-len(FAULTS) + 0.6, 1))
+    middle.set_title("greatest distance of the base from its place, mm", fontsize=11)
+    middle.set_xlim(0, 45)
+    right.set_title("mean change of a torque from tick to tick, N m", fontsize=11)
+    right.set(xscale="symlog", xlim=(0, 30))
+    right.set_xscale("symlog", linthresh=0.01)
     Path(out).mkdir(parents=True, exist_ok=True)
     figure.savefig(Path(out) / f"{Path(__file__).stem}.png", dpi=80)
     return figures

@@ -70,7 +70,7 @@ def scene(backend="auto", solver="hierarchical-qp", simulator="mujoco", controll
 
 def main(duration=None, out="out"):
     """Runs all four and compares."""
-    figure, axes = plt.subplots(2, 2, figsize=(14, 7), layout="constrained", width_ratios=(2, 1))
+    figure, axes = plt.subplots(4, 2, figsize=(13, 8.5), layout="constrained", sharex=True, sharey="col")
     figures = {}
     for index, name in enumerate(["stack", *scene().beside]):
         run = scene(controller=name)
@@ -88,24 +88,25 @@ def main(duration=None, out="out"):
             "tick, ms": float(1e3 * np.median(log.tick_time)),
         }
         print(f"{name:>20}: " + ", ".join(f"{what} {value:.2f}" for what, value in figures[name].items()), log.ended)
-        style = {"color": f"C{index}", "label": name, "lw": 5 - 1.2 * index, "alpha": 0.7}
-        axes[0, 0].plot(log.time, off, **style)
-        axes[1, 0].plot(log.time, log.cone_margin, **style)
-        bar = axes[0, 1].barh(name, slip.max(), color=f"C{index}")
-        axes[0, 1].bar_label(bar, [log.ended])
-        axes[1, 1].barh(name, figures[name]["path, mm rms"], color=f"C{index}")
-    axes[0, 0].set(title="base off its path, mm (grey: a push with 45 % of the weight)", ylim=(0, 60))
-    axes[1, 0].set(title="least margin of the expected forces in their cones, N (below 0: outside)", xlabel="time, s")
-    axes[1, 0].set_ylim(-60, 30)
-    axes[0, 1].margins(x=0.2)
-    for panel in axes[:, 0]:
-        panel.axvspan(PUSH, PUSH + 0.12, color="0.85")
-        panel.set_xlim(0, 5)
-    axes[0, 1].set(title="feet slipped, mm (till it fell)")
-    axes[1, 1].set(title="base off its path while it moves, mm rms")
-    axes[0, 0].legend(loc="upper left")
-    for panel in axes[:, 1]:
-        panel.invert_yaxis()
+        base, margin = axes[index]
+        base.plot(log.time, off, f"C{index}")
+        margin.plot(log.time, log.cone_margin, f"C{index}")
+        margin.fill_between(log.time, log.cone_margin, 0, where=log.cone_margin < 0, color="C3", alpha=0.3)
+        if log.ended != "finished":
+            for panel in (base, margin):
+                panel.axvline(log.time[-1], color="k", linestyle=":")
+            base.annotate(f" {log.ended}", (log.time[-1], 50))
+        words = f"on the path {figures[name]['path, mm rms']:.2f} mm rms; feet slip {slip.max():.0f} mm"
+        base.annotate(words, (0.05, 50))
+        base.set_ylabel(name, fontweight="bold")
+        for panel in (base, margin):
+            panel.axvspan(PUSH, PUSH + 0.12, color="0.85")
+            panel.grid(alpha=0.3)
+        margin.axhline(0, color="k", linewidth=0.8)
+    axes[0, 0].set(title="distance of the base from its path, mm (grey: a push with 45 % of the weight)", ylim=(0, 60))
+    axes[0, 1].set(title="least margin of the expected forces in their cones, N (below 0: outside)", ylim=(-60, 35))
+    for panel in axes[-1]:
+        panel.set(xlabel="time, s", xlim=(0, 5))
     Path(out).mkdir(parents=True, exist_ok=True)
     figure.savefig(Path(out) / f"{Path(__file__).stem}.png", dpi=80)
     return figures

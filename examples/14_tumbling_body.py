@@ -75,9 +75,12 @@ def main(duration=None, out="out"):
     time = motion.time
     ways["Euler angles, runge-kutta"] = by_euler_angles(body, angles, SPIN, len(time) - 1)
 
-    figure = plt.figure(figsize=(14, 5))
-    upper = figure.add_axes((0.56, 0.58, 0.42, 0.34), yscale="log", title="energy: relative change")
-    lower = figure.add_axes((0.56, 0.1, 0.42, 0.34), yscale="log", sharex=upper, xlabel="time, s")
+    figure = plt.figure(figsize=(14, 7.5))
+    turning = figure.add_axes((0.56, 0.72, 0.42, 0.23))
+    upper = figure.add_axes((0.56, 0.4, 0.42, 0.23), yscale="log", sharex=turning)
+    lower = figure.add_axes((0.56, 0.08, 0.42, 0.23), yscale="log", sharex=turning, xlabel="time, s")
+    turning.set_title("direction of the stem: its component along the momentum")
+    upper.set_title("energy: relative change")
     lower.set_title("momentum seen from the world: relative change")
     figures = {}
     for name, (R, omega) in ways.items():
@@ -87,15 +90,18 @@ def main(duration=None, out="out"):
         figures[name] = tuple(float(change.max()) for change in off)
         print(f"{name}: energy off by {figures[name][0]:.1e}, momentum off by {figures[name][1]:.1e}, at most")
         for axes, change in zip((upper, lower), off, strict=True):
-            axes.plot(time, np.maximum(change, 1e-17), label=name, linewidth=1)
-    upper.legend(fontsize=8, loc="center right")
+            axes.plot(time, np.maximum(change, 1e-17), linewidth=1)
+        style = "--" if name.startswith("Euler") else "-"
+        turning.plot(time, R[:, :, 0] @ momentum[0] / np.linalg.norm(momentum[0]), style, label=name, linewidth=1)
+    turning.legend(fontsize=8, loc="upper right", ncols=2)
+    turning.set_ylim(-1.1, 2.0)
 
     R, omega = ways["on the group, energy-momentum"]
     over = np.flatnonzero(np.diff(np.sign(omega[:, 0])))
     print(f"it turned over {len(over)} times in {time[-1]:g} s")
     moments = np.linspace(over[0] - 30, over[0] + 30, 6) if len(over) else np.linspace(0, len(time) - 1, 6)
     for number, k in enumerate(moments.clip(0, len(time) - 1).astype(int)):
-        place = (0.175 * (number % 3), 0.48 - 0.48 * (number // 3), 0.18, 0.44)
+        place = (0.175 * (number % 3), 0.5 - 0.45 * (number // 3), 0.18, 0.4)
         axes = figure.add_axes(place, projection="3d", title=f"t = {time[k]:.2f} s")
         draw(axes, robot, [0, 0, 0, *convert(R[k], "matrix", "quaternion")], ground=False)
         axes.set(xlim=(-0.09, 0.09), ylim=(-0.09, 0.09), zlim=(-0.09, 0.09))

@@ -18,6 +18,10 @@ from wbc import classical
 from wbc.application.drawing import draw
 
 PICTURES = Path(__file__).parents[1] / "docs" / "pictures"
+SCALE = 500.0
+"""Newtons that an arrow of a metre stands for."""
+CONE = 80.0
+"""Height of the drawn friction cones, N."""
 
 
 def landing() -> None:
@@ -104,7 +108,7 @@ def virtual_model() -> None:
     robot.update(robot.model.nominal)
     feet = [wbc.PointContact(foot, friction=0.4) for foot in robot.model.feet]
     tick = wbc.Tick(robot, feet)
-    figure = plt.figure(figsize=(11, 4.4))
+    figure = plt.figure(figsize=(13, 5.2))
     pull = np.array([0.0, 200.0, 0.0])
     ways = {"pseudo-inverse (3.120)": "least-squares", "in the cones": "hierarchical-qp"}
     for column, (title, distribution) in enumerate(ways.items()):
@@ -112,15 +116,27 @@ def virtual_model() -> None:
         law = classical.VirtualModelControl(robot, force, feet, distribution=distribution)
         solver = None if distribution == "least-squares" else law.solver
         f = classical.distribute(robot, tick, law.demand(robot, tick), solver).reshape(4, 3)
-        axes = figure.add_axes((0.5 * column, 0.02, 0.5, 1.3), projection="3d")
+        axes = figure.add_axes((0.5 * column, -0.12, 0.5, 1.2), projection="3d")
         draw(axes, robot, robot.q)
+        turn = np.linspace(0.0, 2 * np.pi, 37)
+        rim = np.stack([0.4 * np.cos(turn), 0.4 * np.sin(turn), np.ones_like(turn)]) * CONE
         for contact, push in zip(feet, f, strict=True):
             sliding = np.linalg.norm(push[:2]) > 0.4 * push[2] + 1e-6
             color = "C3" if sliding else "C2"
-            axes.quiver(*robot.pose(contact.frame)[:3, 3], *push / 500, color=color, lw=3, zorder=10)
-        axes.quiver(*robot.pose("base")[:3, 3], *pull / 500, color="C0", lw=3, zorder=10)
-        axes.view_init(elev=12, azim=-10)
-        figure.text(0.25 + 0.5 * column, 0.93, f"{title}: {f[:, 1].sum():.0f} N sideways of 200 N", ha="center")
+            foot = robot.pose(contact.frame)[:3, 3]
+            axes.plot(*(foot[:, None] + rim / SCALE), color="0.35", lw=1, zorder=9)
+            for edge in rim.T[::6]:
+                axes.plot(*np.stack([foot, foot + edge / SCALE], axis=1), color="0.35", lw=0.7, zorder=9)
+            axes.quiver(*foot, *push / SCALE, color=color, lw=3, zorder=10)
+        axes.quiver(*robot.pose("base")[:3, 3], *pull / SCALE, color="C0", lw=3, zorder=10)
+        axes.set(xlim=(-0.35, 0.35), ylim=(-0.35, 0.45), zlim=(-0.1, 0.55))
+        axes.set_box_aspect((0.7, 0.8, 0.65), zoom=1.15)
+        axes.view_init(elev=10, azim=-15)
+        words = f"{title}: {f[:, 1].sum():.0f} N sideways of 200 N"
+        figure.text(0.25 + 0.5 * column, 0.94, words, ha="center", fontsize=12)
+    words = "blue: the virtual force; green: forces on feet inside their friction cones; red: outside"
+    words += f" (grey cones: {CONE:.0f} N high, μ = 0.4)"
+    figure.text(0.5, 0.03, words, ha="center", fontsize=10)
     figure.savefig(PICTURES / "course_virtual_model.png", dpi=80)
 
 

@@ -141,6 +141,6 @@ _LATER = {
     "read_stack": "tasks.stack_files",
     "to_toml": "tasks.stack_files",
 }
-"""What is imported when it is asked for, and from where: by those who walk, drive, or have no use for forces."""
+"""Names that are imported on first use, and their modules: by those who walk, drive, or have no use for forces."""
 
 __getattr__ = lazy(__name__, _LATER, modules=("locomotion", "stacks", "wheels"))

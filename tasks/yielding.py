@@ -54,7 +54,7 @@ class Admittance:
         self.task, self._base = task, numbers(start, f"{whose}: base")
         self._pose = self._base.shape == (4, 4)
         if self._pose and not is_transform(self._base):
-            raise WbcError(f"{whose}: base is no homogeneous transform [[R, p], [0, 1]] with a rotation R")
+            raise WbcError(f"{whose}: base is not a homogeneous transform [[R, p], [0, 1]] with a rotation R")
         if not self._pose and self._base.ndim != 1:
             raise WbcError(f"{whose}: base must be a vector or a pose, not of shape {self._base.shape}")
         self.size = 6 if self._pose else len(self._base)

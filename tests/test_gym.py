@@ -111,7 +111,7 @@ def test_what_can_not_be_is_told(scene):
         ({"scale": 0}, "scale"),
         ({"task": "tool"}, "no task 'tool'"),
         ({"still": True}, "no task of this scene has a target"),
-        ({"still": True, "task": "posture"}, "holds what it finds"),
+        ({"still": True, "task": "posture"}, "holds its initial value"),
         ({"colour": 1}, "no parameter of"),
     ):
         with pytest.raises(wbc.WbcError, match=words):

@@ -375,7 +375,7 @@ def test_a_log_that_breaks_off_is_shown(tmp_path):
     assert (tmp_path / "cut.png").read_text() == "of the run"
     assert (err, code) == ("", 0) and "the file is incomplete" in out and (tmp_path / "cut_plots.png").exists()
     _, err, code = run("show", str(tmp_path / "cut.log"), "--out", str(tmp_path / "cut.xyz"))
-    assert code == 1 and "can't draw into" in err and "png" in err
+    assert code == 1 and "can't write the picture" in err and "png" in err
     _, err, code = run("show", "nothing.log")
     assert code == 1 and "can't read 'nothing.log'" in err and err.count("\n") == 1
 

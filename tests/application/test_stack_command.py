@@ -34,7 +34,7 @@ def test_a_stack_in_a_file_is_run(tmp_path: Path) -> None:
 def test_pages_that_cannot_be_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     _, err, code = run("run", "demo", "--web", "--view")
     assert code == 2
-    assert "a page or a window" in err
+    assert "give --web or --view, not both" in err
     _, err, code = run("run", "demo", "--web", "--port", "70000", "--out", str(tmp_path))
     assert code == 2
     assert "the port = 70000" in err

@@ -175,7 +175,7 @@ def test_the_fallback_shares_the_weight() -> None:
 
 
 def test_formulas_for_motors_are_refused() -> None:
-    with pytest.raises(wbc.WbcError, match="actuators that are not the motors of joints"):
+    with pytest.raises(wbc.WbcError, match="actuators that are not joint motors"):
         wbc.classical.JointPD(load(DIFFERENTIAL))
 
 

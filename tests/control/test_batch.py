@@ -157,7 +157,7 @@ def test_what_can_not_be_is_told():
     for arguments, words in (
         ((one, 0), "count = 0"),
         ((one, 2.5), "count = 2.5"),
-        ((one.robot, 2), "a controller of torques"),
+        ((one.robot, 2), "a torque controller"),
     ):
         with pytest.raises(wbc.WbcError, match=words):
             wbc.Batch(*arguments)

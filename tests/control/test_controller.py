@@ -187,7 +187,7 @@ def test_infeasible_a_foot_that_must_push_while_torque_limits_forbid_it() -> Non
     assert solution.status == "relaxed"
     said = [str(active) for active in solution.violated]
     assert any("friction cones: normal force of LF_foot" in text for text in said)
-    assert "could not hold: friction cones, normal force of LF_foot" in solution.explain()
+    assert "does not hold: friction cones, normal force of LF_foot" in solution.explain()
     assert solution.certificate.equation_of_motion < 1e-8
 
 

@@ -121,5 +121,5 @@ def test_mistakes_about_wrenches_are_named() -> None:
     bad = wbc.Stack(tasks.EquationOfMotion(external={"tool": [0, 0]}) / tasks.JointAcceleration())
     with pytest.raises(wbc.WbcError, match="3 or 6 finite numbers"):
         wbc.Controller(robot, bad).step(robot.model.nominal, np.zeros(7))
-    with pytest.raises(wbc.WbcError, match="there is one equation of motion"):
+    with pytest.raises(wbc.WbcError, match="the controller solves the one equation of motion"):
         type("Mine", (tasks.EquationOfMotion,), {})

@@ -56,7 +56,7 @@ def test_a_bound_that_gives_way_is_violated_by_as_much(force: float, side: str) 
     assert (broken.side, broken.violation) == (side, pytest.approx(2.0))
     assert str(broken) == f"bound: row 0 at its {side} bound, beyond it by 2"
     assert solution.status == "relaxed"
-    assert f"could not hold: bound, row 0, by 2 at its {side} bound" in solution.explain()
+    assert f"does not hold: bound, row 0, by 2 at its {side} bound" in solution.explain()
 
 
 def test_equations_are_never_active() -> None:

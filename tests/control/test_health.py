@@ -110,7 +110,7 @@ def test_a_target_out_of_reach_is_told_after_a_second(solver: str) -> None:
     (finding,) = solution.health.of("out of reach")
     off = ours.errors()["tool"]
     assert (finding.name, finding.unit) == ("tool", "m") and finding.value == pytest.approx(np.abs(off[:3]).max(), 0.05)
-    assert "off its target by" in finding.text and not solution.health
+    assert "off its target and came no nearer" in finding.text and not solution.health
 
 
 def test_what_higher_tasks_want_is_no_illness() -> None:
@@ -314,7 +314,7 @@ def test_forces_on_a_sole_are_felt_along_its_normal() -> None:
         ({"LF_foot": np.zeros(2)}, r"the force measured at 'LF_foot' must be finite numbers, N, shape \(3,\)"),
         ({"LF_foot": [0.0, np.nan, 1.0]}, "the force measured at 'LF_foot' must be finite"),
         ({"LF_foot": "much"}, "the force measured at 'LF_foot', N, = 'much' is not an array of numbers"),
-        ([0.0, 0.0, 1.0], "measured = .* must be forces by the names of contacts"),
+        ([0.0, 0.0, 1.0], "measured = .* must be a dict from names of contacts to forces"),
     ],
 )
 def test_measured_forces_that_are_none_are_named(measured: object, words: str) -> None:

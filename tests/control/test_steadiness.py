@@ -285,7 +285,7 @@ def test_health_tells_of_it_where_it_lasts() -> None:
     fast = np.abs(now - before) >= (1.0 - 1e-6) * effort * ours.period / RISE
     names = [name for name, one in zip(ours.robot.joint_names, fast, strict=True) if one]
     assert finding.name in names and finding.unit == "s" and finding.value >= 0.1
-    assert finding.text.startswith(f"{finding.name} changes its torque as fast as it may")
+    assert finding.text.startswith(f"{finding.name} has changed its torque at the maximum rate")
     assert not [one for one in health if one.of("relaxed")]
 
 

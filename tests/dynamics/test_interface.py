@@ -83,9 +83,9 @@ def test_frames_are_asked_for_by_name(robot) -> None:
         robot.jacobian("LF_fot")
     with pytest.raises(WbcError, match="no frame 'zzz'.*'base'"):
         robot.pose("zzz")
-    with pytest.raises(WbcError, match="by its name, not by 3"):
+    with pytest.raises(WbcError, match="frame must be one name .*, not 3"):
         robot.twist(3)
-    with pytest.raises(WbcError, match=r"by its name, not by \['LF_foot'\]"):
+    with pytest.raises(WbcError, match=r"frame must be one name .*, not \['LF_foot'\]"):
         robot.pose(["LF_foot"])
     with pytest.raises(WbcError, match="no representation 'lft'; did you mean 'left'"):
         robot.jacobian("base", "lft")
@@ -121,10 +121,10 @@ def test_frames_can_be_added(robot) -> None:
         ("tip", "base", np.eye(4), "a frame 'tip' exists already"),
         ("base", "base", np.eye(4), "a frame 'base' exists already"),
         ("x", "bse", np.eye(4), "no frame 'bse'; did you mean 'base'"),
-        ("x", "base", np.zeros((4, 4)), "no homogeneous transform"),
-        ("x", "base", np.diag([1, 1, -1, 1]), "no homogeneous transform"),
+        ("x", "base", np.zeros((4, 4)), "not a homogeneous transform"),
+        ("x", "base", np.diag([1, 1, -1, 1]), "not a homogeneous transform"),
         ("x", "base", [1, 2], r"shape \(4, 4\) or \(3,\)"),
-        ("", "base", np.eye(4), "text that is not empty"),
+        ("", "base", np.eye(4), "non-empty text"),
     ]:
         with pytest.raises(WbcError, match=message):
             robot.add_frame(name, parent, pose)
@@ -226,14 +226,17 @@ def test_generalized_force_of_a_force_at_a_point(robot) -> None:
     [
         (lambda robot, q, v: robot.generalized_force("base", [[1.0], [1.0, 2.0]]), "force on 'base' = .* not an array"),
         (lambda robot, q, v: robot.generalized_force("base", [0, 0, np.nan]), "force on 'base' = .* is not finite"),
-        (lambda robot, q, v: robot.forward_dynamics(q, v, np.zeros(12), [("base", [0, 0, 1])]), "as a dict, not as"),
+        (
+            lambda robot, q, v: robot.forward_dynamics(q, v, np.zeros(12), [("base", [0, 0, 1])]),
+            "must be a dict from frame names to forces",
+        ),
         (lambda robot, q, v: robot.integrate(q, v, "1 s"), "dt = '1 s' is not a number of seconds"),
         (lambda robot, q, v: robot.integrate(q, v, [1, 2]), r"dt = \[1, 2\] is not a number of seconds"),
         (lambda robot, q, v: robot.integrate(q, v, np.inf), "dt = inf is not a finite time"),
         (lambda robot, q, v: robot.random(7), "rng is a generator such as .* not 7"),
         (lambda robot, q, v: wbc.load("arm", "numpy", floating="no"), "floating is 'no'; expected True, False or None"),
-        (lambda robot, q, v: wbc.load("arm", "numpy", passive=3), "passive is the names of joints, not 3"),
-        (lambda robot, q, v: wbc.load("arm", "numpy", passive=[[]]), r"passive is the names of joints, not \[\[\]\]"),
+        (lambda robot, q, v: wbc.load("arm", "numpy", passive=3), "passive must be names of joints, not 3"),
+        (lambda robot, q, v: wbc.load("arm", "numpy", passive=[[]]), r"passive must be names of joints, not \[\[\]\]"),
     ],
 )
 def test_arguments_of_the_wrong_kind_are_named(robot, call, message) -> None:

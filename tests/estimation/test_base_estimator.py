@@ -175,7 +175,7 @@ def test_states_that_were_lost_make_it_less_certain() -> None:
         ({"feet": ["LF_fot"]}, "no frame 'LF_fot'; did you mean 'LF_foot'"),
         ({"noise": 3}, "noise = 3 must be a wbc.estimation.FilterNoise"),
         ({"contacts": "eyes"}, "no way to find contacts 'eyes'"),
-        ({"imu": 2 * np.eye(4)}, "is no homogeneous transform"),
+        ({"imu": 2 * np.eye(4)}, "is not a homogeneous transform"),
     ],
 )
 def test_bad_arguments_are_named(options, message) -> None:
@@ -185,7 +185,7 @@ def test_bad_arguments_are_named(options, message) -> None:
 
 def test_states_without_what_is_needed_are_named() -> None:
     estimator = BaseEstimator(wbc.load("quadruped", "numpy"), contacts="sensors")
-    with pytest.raises(wbc.WbcError, match="the state has no inertial sensor"):
+    with pytest.raises(wbc.WbcError, match="the state has no reading of an inertial sensor"):
         estimator.estimate(first_state(imu=None))
     with pytest.raises(wbc.WbcError, match="is not at rest"):
         estimator.estimate(first_state(imu=Imu(np.zeros(3), np.zeros(3))))

@@ -284,7 +284,7 @@ def test_wrong_arguments_are_named():
         RigidBody(2.0)
     with pytest.raises(WbcError, match="no form of the Coriolis matrix 'skew' .*'momentum', 'velocity'"):
         body.coriolis_matrix([1, 2, 3], "skew")
-    with pytest.raises(WbcError, match=r"T is no homogeneous transform"):
+    with pytest.raises(WbcError, match=r"T is not a homogeneous transform"):
         body.bias(2 * np.eye(4), [1, 2, 3])
     with pytest.raises(WbcError, match=r"vdot on SE\(2\) must be finite numbers of shape \(3,\)"):
         body.inverse_dynamics(np.eye(4), [1, 2, 3], [1, 2])

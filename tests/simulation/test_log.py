@@ -169,8 +169,8 @@ def test_a_log_that_breaks_off_gives_what_is_there(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"", "is no log of wbc"),
-        (b"PK\x03\x04 something else", "is no log of wbc"),
+        (b"", "is not a log of wbc"),
+        (b"PK\x03\x04 something else", "is not a log of wbc"),
         (b"wbc log 1\n", "header can't be read"),
         (b"wbc log 1\n{}\n", "header can't be read"),
         (b"wbc log 4\n{}\n", "is a log of version '4'"),

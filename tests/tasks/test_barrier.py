@@ -121,10 +121,10 @@ def test_shapes_that_overlap_are_led_apart_and_told() -> None:
     geometry = CollisionGeometry(robot)
     geometry.add_sphere("ball", 0.05, robot.pose("tool")[:3, 3] + [0.0, 0.0, -0.03])
     _, first, _ = reaching_below(tasks.CollisionAvoidance(geometry), 1e-3, seconds=1e-3)
-    assert "and ball overlap by" in first.explain() and "are led apart" in first.explain()
+    assert "and ball overlap by" in first.explain() and "are moved apart" in first.explain()
     _, last, _ = reaching_below(tasks.CollisionAvoidance(geometry), 1e-3)
     assert geometry.nearest(last._state())[0].distance > 0.0199
-    assert "are led apart" not in last.explain()
+    assert "are moved apart" not in last.explain()
 
 
 def test_shapes_that_come_are_dodged() -> None:

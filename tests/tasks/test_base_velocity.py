@@ -94,7 +94,7 @@ def test_a_file_of_any_kind_drives_on_wheels_that_are_named() -> None:
 def test_driving_is_for_robots_on_wheels() -> None:
     with pytest.raises(wbc.WbcError, match="declares no wheels"):
         driving(wbc.load("quadruped", "numpy"))
-    with pytest.raises(wbc.WbcError, match=r"wheels are wbc\.RollingContact objects"):
+    with pytest.raises(wbc.WbcError, match=r"wheels must be wbc\.RollingContact objects"):
         driving(wbc.load("diffdrive", "numpy"), wheels=[wbc.PointContact("castor")])  # type: ignore[list-item]
     with pytest.raises(wbc.WbcError, match=r"needs a robot of wbc\.load"):
         driving("diffdrive")  # type: ignore[arg-type]
@@ -140,5 +140,5 @@ def test_a_wheel_in_the_air_is_set_to_roll() -> None:
     # at 0.8 m/s it should turn with 10 rad/s, and it stands still: the row asks for 100 rad/s² of this joint alone
     assert np.isclose(b[0] / A[0, turning], 100.0) and np.allclose(spin.error(robot, wbc.Tick(robot)), -0.8)
     assert spin.row_names(robot, wbc.Tick(robot)) == ["spin of LF_wheel"]
-    with pytest.raises(wbc.WbcError, match=r"is no wbc\.RollingContact"):
+    with pytest.raises(wbc.WbcError, match=r"must be a wbc\.RollingContact"):
         tasks.WheelSpin(wbc.PointContact("LF_wheel"))

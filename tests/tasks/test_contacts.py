@@ -263,7 +263,7 @@ def test_mistakes_are_named() -> None:
         (tasks.ContactMotion(axes={"LF_fot": "z"}), "did you mean 'LF_foot'"),
         (tasks.ContactMotion(axes=("z", "rx")), "'LF_foot' has the axes x, y, z, not"),
         (tasks.FrictionCones(sliding="LF_fot"), "did you mean 'LF_foot'"),
-        (tasks.FrictionCones(sliding=["LF_foot", "RF_foot"]), "'RF_foot' is no point"),
+        (tasks.FrictionCones(sliding=["LF_foot", "RF_foot"]), "'RF_foot' is not a point contact"),
     ):
         with pytest.raises(wbc.WbcError, match=words):
             wbc.Controller(robot, wbc.Stack(tasks.EquationOfMotion() / (wrong + tasks.ContactMotion()), [foot, sole]))

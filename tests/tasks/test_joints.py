@@ -128,7 +128,7 @@ def test_minimizations() -> None:
     [
         (lambda: tasks.JointAcceleration(joints=["LF_HAAA"]), "posture: no joint .* did you mean 'LF_HAA'"),
         (lambda: tasks.JointAcceleration(joints="LF_HAA"), "list of names"),
-        (lambda: tasks.JointAcceleration(joints=["root_joint"]), "one coordinate"),
+        (lambda: tasks.JointAcceleration(joints=["root_joint"]), "several coordinates"),
         (lambda: tasks.JointAcceleration(np.ones(3)), r"target .*\(12,\)"),
         (lambda: tasks.JointAcceleration(gains=wbc.Gains(kp=np.ones(3))), "kp has 3"),
         (lambda: tasks.JointAcceleration(velocity=np.ones(3)), r"velocity .*\(12,\)"),

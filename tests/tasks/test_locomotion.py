@@ -259,9 +259,9 @@ def test_a_listed_walk_takes_its_steps_in_turn() -> None:
     assert isinstance(walk.planner, ListedSteps)
     with pytest.raises(wbc.WbcError, match="'left_foot' steps twice"):
         walk.footsteps = [steps[0], steps[0]]
-    with pytest.raises(wbc.WbcError, match="'nose' is no foot of this walk"):
+    with pytest.raises(wbc.WbcError, match="'nose' is not a foot of this walk"):
         walk.footsteps = [Footstep("nose", np.zeros(3))]
-    with pytest.raises(wbc.WbcError, match="Footstep objects; 3 is none"):
+    with pytest.raises(wbc.WbcError, match="Footstep objects, not 3"):
         walk.footsteps = [3]
 
 
@@ -283,6 +283,6 @@ def test_a_walk_and_a_gait_say_what_they_need() -> None:
 
 def test_a_command_beyond_the_legs_is_said_and_bounded() -> None:
     walk = Walk(wbc.load("humanoid", "numpy"))
-    with pytest.warns(wbc.WbcWarning, match=r"a command of 3 forward is more than the legs of 'humanoid' can do"):
+    with pytest.warns(wbc.WbcWarning, match=r"a command of 3 forward is more than the legs of 'humanoid' can reach"):
         walk.command = (3.0, 0.0, 0.0)
     assert 0.5 < walk.limits[0] < 1.0

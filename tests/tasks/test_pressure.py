@@ -180,7 +180,7 @@ def test_mistakes_are_named(make: object, words: str | None) -> None:
     if words is None:
         for task, text in (
             (tasks.CenterOfPressure("foot"), "no contact 'foot'"),
-            (tasks.CenterOfPressure("point"), "is no wbc.SurfaceContact"),
+            (tasks.CenterOfPressure("point"), "must be a wbc.SurfaceContact"),
         ):
             with pytest.raises(wbc.WbcError, match=text):
                 task.check(robot, {"point": wbc.PointContact("left_foot", name="point")})

@@ -371,16 +371,16 @@ PHYSICS = '[[tasks]]\nlevel = 0\ntype = "EquationOfMotion"\n'
     [
         ("levels = 3", "no entry of a stack's file 'levels'"),
         ("task = 3", "did you mean 'tasks'"),
-        ("[[tasks]\n", "it is no TOML"),
+        ("[[tasks]\n", "it is not TOML"),
         ('units = "mm"', "units = 'mm'"),
         ("robot = 3", "robot = 3 must be the name"),
         ("", "no tasks"),
-        ("tasks = 3", r"each below a line \[\[tasks\]\]"),
-        ("[tasks]\ntype = 1", r"each below a line \[\[tasks\]\]"),
+        ("tasks = 3", r"below its own line \[\[tasks\]\]"),
+        ("[tasks]\ntype = 1", r"below its own line \[\[tasks\]\]"),
         ('[[tasks]]\nlevel = 0\ntype = "EquationOfMotoin"', "did you mean 'EquationOfMotion'"),
         ("[[tasks]]\nlevel = 0", r"task 1 \(\?\): no type of task None"),
         ('[[tasks]]\ntype = "EquationOfMotion"', "level = None must be a whole number"),
-        (PHYSICS + "on = false", "physics holds always"),
+        (PHYSICS + "on = false", "physics always holds"),
         (PHYSICS + "gain = 1", "no key of EquationOfMotion 'gain'"),
         (PHYSICS + '[[tasks]]\nlevel = 1\ntype = "EndEffectorAcceleration"', "it needs frame"),
         (PHYSICS + '[[tasks]]\nlevel = 1\ntype = "CenterOfMass"\nweigth = 2.0', "did you mean 'weight'"),
@@ -432,7 +432,7 @@ def test_files_are_named(tmp_path) -> None:
     path.write_text(to_toml(tasks.stacks.standing(ROBOT)))
     assert tasks.read_stack(path).names == tasks.stacks.standing(ROBOT).names
     path.write_bytes(b"\xff\xfe")
-    with pytest.raises(wbc.WbcError, match="no text of UTF-8"):
+    with pytest.raises(wbc.WbcError, match="not UTF-8 text"):
         tasks.read_stack(path)
     with pytest.raises(wbc.WbcError, match="nowhere.toml"):
         tasks.read_stack(tmp_path / "nowhere.toml")

@@ -173,7 +173,7 @@ def test_the_pace_is_kept() -> None:
         (Turn("base", FREQUENCY, -1.0), "zero or more"),
         (Turn("base", WEIGHT, math.nan), "must be a number"),
         (Turn("torque limits", FREQUENCY, 1.0), "no knob"),
-        (Switch("equation of motion", False), "physics holds always"),
+        (Switch("equation of motion", False), "physics always holds"),
         (Shove("nose", (1.0, 0.0, 0.0)), "no frame to push 'nose'"),
         (Shove("base", (math.nan, 0.0, 0.0)), "finite numbers"),
         (Aim("torque limits", np.eye(4)), "has no target"),

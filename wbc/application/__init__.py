@@ -21,6 +21,6 @@ _LATER = {
     "other_backends": "wbc.application.comparison",
     "scene_file": "wbc.scenes.finding",
 }
-"""What is imported when it is asked for, and from where: `wbc --help` needs none of it."""
+"""Names that are imported on first use, and their modules: `wbc --help` needs none of it."""
 
 __getattr__ = lazy(__name__, _LATER)

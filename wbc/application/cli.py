@@ -72,12 +72,11 @@ def _options(
 ) -> None:
     """Whole-body control: tasks in strict priority become joint torques, on any robot.
 
-    Start with [bold]wbc demo[/bold]: a quadruped under control. Then
-    [bold]wbc robots[/bold]: the robots that come with the package, or what is
-    in a file of yours; [bold]wbc run[/bold]: an example, or a scene of yours.
+    Start with [bold]wbc demo[/bold]: a quadruped under control. Then try
+    [bold]wbc robots[/bold]: the packaged robots, or what is in your own file, and
+    [bold]wbc run[/bold]: an example, or your own scene.
 
-    Exit codes: 0 it went well, 1 it did not, 2 it can't be done like that,
-    130 Ctrl-C.
+    Exit codes: 0 success, 1 failure, 2 wrong usage, 130 Ctrl-C.
     """
 
 

@@ -10,8 +10,8 @@ What they are made from
     `TaskSpace`: Λ, μ, p of an end effector; contact forces and null space of a support (ETH 3.7, 3.9); `impact`;
     `multi_task_acceleration`.
 
-None of them knows an inequality. The status of each solution says whether its torques and contact forces are possible;
-`wbc.Controller` with a stack is for those who want them to be.
+All of them ignore inequalities. The status of each solution says whether its torques and contact forces are possible;
+to keep limits, use `wbc.Controller` with a stack.
 """
 
 from wbc.classical.controller import ClassicalController, ClassicalSolution

@@ -1,4 +1,4 @@
-"""What the classical controllers share: a law that gives torques, in the form of `wbc.Controller`."""
+"""The base class of classical controllers: a law for torques, with the interface of `wbc.Controller`."""
 
 from __future__ import annotations
 
@@ -34,17 +34,17 @@ from wbc.threads import Turn, busy, taking
 
 
 class ClassicalSolution(Solution):
-    """What a classical law came to.
+    """The result of a classical law.
 
     Accelerations and contact forces are those that its torques are expected to bring about while closed contacts stay
-    where they are (ETH 3.62, 3.64). `status` is "optimal" where torques and forces are possible, "relaxed" where a
-    torque is beyond its limit or a force outside its cone (a law knows no inequalities: the robot will do something
-    else), and "failed" where the law gave no numbers. `levels`, `active` and `violated` are about the tasks of the
+    where they are (ETH 3.62, 3.64). `status` is "optimal" if torques and forces are possible, "relaxed" if a torque
+    exceeds its limit or a force is outside its cone (a law ignores inequalities: the robot will do something else), and
+    "failed" if the law returned no finite numbers. `levels`, `active` and `violated` are about the tasks of the
     stack that judges it, if there is one.
     """
 
     def explain(self) -> str:
-        """What came of it, as text for a person."""
+        """The result as text."""
         if self.status == "failed":
             return "failed: the torque is gravity compensation with damping, within the limits"
         found, lines = self.certificate, []
@@ -64,19 +64,19 @@ class ClassicalSolution(Solution):
 class ClassicalController(Independent, Periodic, ABC):
     """A controller whose torques come from a law, a formula, and not from a stack of tasks.
 
-    It has the interface of `wbc.Controller`, so it runs where one does. One of your own is a class with a `law`.
+    It has the interface of `wbc.Controller`, so it runs wherever one does. Your own is a class with a method `law`.
 
     Args:
         robot: of `wbc.load`; the controller works on a copy of it.
         contacts: that the robot stands on; closed.
-        judged_by: a stack whose tasks are evaluated at what the law does, and whose contacts are taken; it changes
-            nothing of what the law does. It may be that of another controller. None: no tasks.
+        judged_by: a stack whose tasks judge the result of the law, and whose contacts are used; it does not change the
+            torques. It may be the stack of another controller. None: no tasks.
         solver: of the least-squares problems inside the law, where it has any; as for `wbc.Controller`.
         period: between ticks, s; None: as for `wbc.Controller`.
 
     Attributes:
         robot: its own copy, in the state of the last tick.
-        chooses_period: whether it was given none, and `wbc.run` may choose one.
+        chooses_period: whether no period was given, so that `wbc.run` may choose one.
         stack: what judges it: no tasks, where none was given.
     """
 
@@ -157,16 +157,16 @@ class ClassicalController(Independent, Periodic, ABC):
     _support: tuple[tuple[Dynamics, int, Tick], TaskSpace] | None = None
 
     def reset(self) -> None:
-        """Forgets the past: places that are held, and ramps."""
+        """Forgets the past: held places and ramps."""
         with taking(self._turn, self):
             self.stack.reset()
             self._ticker.forget()
             self.solver.reset()
 
     def expect_new_clock(self) -> None:
-        """The time of the next tick may be before that of the last one, as at the start of a run.
+        """Allows the next tick to have an earlier time than the last one, as at the start of a run.
 
-        Nothing is forgotten: ramps that are under way go on.
+        Nothing is forgotten: ramps continue.
         """
         self._ticker.expect_new_clock()
 
@@ -204,7 +204,7 @@ class ClassicalController(Independent, Periodic, ABC):
             self._turn.give()
 
     def errors(self) -> dict[str, Array]:
-        """How far each task with a target is from it in the state of the last tick, by name: see `Task.error`."""
+        """The error of each task with a target in the state of the last tick, by name: see `Task.error`."""
         return self.stack.errors(self.robot, self._ticker.again(self.period))
 
     def _lawful(self, tick: Tick) -> Outcome:

@@ -22,7 +22,7 @@ from wbc.tasking.tick import Tick
 
 
 class Selection(NamedTuple):
-    """Which directions are for motion and which for force; the two add up to the identity.
+    """The directions for motion and those for force; the two matrices add up to the identity.
 
     Attributes:
         motion: S_M, shape (6, 6).
@@ -56,7 +56,7 @@ def selection_matrices(
 
 
 class TaskSpaceControl(ClassicalController):
-    """An end effector moves by its own dynamics: τ = Jᵀ (Λ ẇ* + μ + p) (ETH 3.90).
+    """Controls the motion of an end effector by its own dynamics: τ = Jᵀ (Λ ẇ* + μ + p) (ETH 3.90).
 
     What the motion leaves free of a redundant robot gets no torque, not even against gravity, unless there is a
     posture: another law, whose torque is taken where it does not act at the end effector, Nᵀ τ₀. With one that
@@ -115,7 +115,7 @@ class TaskSpaceControl(ClassicalController):
 
 
 class HybridControl(TaskSpaceControl):
-    """An end effector moves along some axes and pushes along the others.
+    """Controls an end effector's motion along some axes and its force along the others.
 
     τ = Jᵀ (Λ S_M ẇ* + S_F F_c + μ + p) (ETH 3.97), where F_c is what the robot exerts on its environment. Here it is
     given as the force on the robot, as everywhere in `wbc`, f = −F_c: pressing down on a table is positive along z.

@@ -1,4 +1,4 @@
-"""What happens when a robot hits something hard: the velocity afterwards, the impulse, the energy that is lost."""
+"""The impact of a robot on something hard: the velocity afterwards, the impulse, the lost energy."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ RANK_TOLERANCE = 1e-7
 
 
 class TaskSpace:
-    """What a robot is to whoever holds it at the rows of J: Λ ẇ + μ + p = F (ETH 3.86).
+    """The dynamics of a robot as felt at the rows of J: Λ ẇ + μ + p = F (ETH 3.86).
 
     It describes the robot's state at the time it is made, and does not change when the robot moves on.
 

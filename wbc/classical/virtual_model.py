@@ -1,4 +1,4 @@
-"""Virtual model control: joints act as if springs, dampers and forces pulled at the robot (ETH 3.11)."""
+"""Virtual model control: joint torques that imitate springs, dampers and forces on the robot (ETH 3.11)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from wbc.tasking.tick import Tick
 
 
 class VirtualForce(ABC):
-    """Something imagined that pulls at a frame of the robot.
+    """A virtual force on a frame of the robot.
 
     Args:
         frame: its name.
@@ -40,7 +40,7 @@ class VirtualForce(ABC):
         """
 
     def reset(self) -> None:  # noqa: B027  most remember nothing
-        """Forgets what was remembered from ticks before."""
+        """Forgets what it remembers of earlier ticks."""
 
 
 class ConstantForce(VirtualForce):
@@ -96,7 +96,7 @@ class VirtualSpring(Targeted, VirtualForce):
 
 
 class VirtualModelControl(ClassicalController):
-    """Torques that do what virtual forces would do, carried by the contacts and without inertia (ETH 3.116–3.121).
+    """Torques that imitate virtual forces, supported by the contacts, without inertia (ETH 3.116–3.121).
 
     The contacts carry what gravity and the virtual forces ask of the base: Σ f = Σ F_v − Σ F_g, and so for the moments
     (ETH 3.117, 3.118, 3.120); the joints the rest: τ = −Σ J_gᵀ F_g + Σ J_vᵀ F_v − Σ J_cᵀ f (ETH 3.121). f is the force

@@ -1,4 +1,4 @@
-"""Bodies that meet: collision shapes of a robot and its world, the pairs that can meet, and the distances of these.
+"""Collision shapes of a robot and its surroundings, the pairs of them that can meet, and their distances.
 
 `CollisionGeometry` has the shapes and pairs of a robot; `tasks.CollisionAvoidance` keeps them apart.
 """

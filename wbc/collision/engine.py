@@ -1,4 +1,4 @@
-"""What measures distances: the interface of all engines."""
+"""The interface of engines, which measure distances."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The collision shapes of a robot and of what surrounds it, and the pairs of them that are looked at."""
+"""The collision shapes of a robot and its surroundings, and the pairs whose distances are measured."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from wbc.model.parts import constant
 
 
 class Nearest(NamedTuple):
-    """Two shapes, and how far they are apart.
+    """Two shapes and their distance.
 
     Attributes:
         first: name of a shape.
@@ -42,19 +42,19 @@ class CollisionGeometry(Adding, Independent):
     The robot's shapes are those of its file: primitives, and meshes by their convex hulls. Pairs are all of its shapes
     but: those of one part and of neighbours (with one joint between them), those that the file excludes, and those that
     overlap in its nominal configuration. Shapes that are added to the world or a body are paired with all shapes that
-    move against them, but for neighbours. `notes` says what was left out.
+    move relative to them, except neighbours. `notes` lists what was left out.
 
     Args:
         robot: of `wbc.load`.
         engine: "coal" (of the extra `pinocchio`; all shapes as they are), "own" (numpy alone; cylinders and meshes are
             covered by capsules or boxes), or "auto": coal where it is installed.
-        meshes: folders in which meshes may be, beside the robot's own; or one.
-        shapes: whether the shapes of the robot's file are taken; else there are none at first.
+        meshes: further folders with meshes, or one.
+        shapes: whether to include the shapes of the robot's file; otherwise there are none at first.
 
     Attributes:
         robot: it is only read.
         notes: what was left out, and why.
-        version: is another after each change of shapes and pairs.
+        version: changes with each change of shapes and pairs.
     """
 
     def __init__(
@@ -185,7 +185,7 @@ class CollisionGeometry(Adding, Independent):
         self._changed()
 
     def move(self, name: str, pose: ArrayLike, twist: ArrayLike = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)) -> None:
-        """Says where a shape of the world is now, and how it moves. It may be called before every tick.
+        """Sets the pose and the velocity of a shape of the world. It may be called before every tick.
 
         Args:
             name: of a shape on "world".
@@ -208,7 +208,7 @@ class CollisionGeometry(Adding, Independent):
     # --- pairs --------------------------------------------------------------------------------------------------------
 
     def add_pair(self, first: str, second: str) -> None:
-        """Looks at a pair, also of neighbours or of what the file excludes.
+        """Adds a pair, also of neighbours or of bodies that the file excludes.
 
         Args:
             first: name of a shape, or of a body: all of its shapes.
@@ -225,7 +225,7 @@ class CollisionGeometry(Adding, Independent):
         self.version += 1
 
     def remove_pair(self, first: str, second: str) -> None:
-        """Looks no longer at a pair.
+        """Removes a pair.
 
         Args:
             first: name of a shape, or of a body: all of its shapes.

@@ -1,4 +1,4 @@
-"""A convex shape that is fixed to a body: what distances are measured between."""
+"""A convex shape that is fixed to a body."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Contacts: where a robot touches something, and the forces that can be exerted there.
 
-`contact` says what every contact does; `point`, `surface` and `rolling` are the three kinds; `cone` has the friction
-cones that they use, `heading` says what they are aligned with on the ground.
+`contact` is the base class; `point`, `surface` and `rolling` are the three kinds; `cone` has their friction cones,
+`heading` the direction that these are aligned with on the ground.
 """
 
 from wbc.contacts.contact import Contact, as_contacts

@@ -1,4 +1,4 @@
-"""Contacts: where the robot touches something, which forces can be exerted there, and which motion is held still."""
+"""The base class of contacts: the place, the possible forces, and the motion that is held still."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class Contact(ABC):
         self.normal.flags.writeable = False
 
     def fit(self, robot: Dynamics) -> None:  # noqa: B027  most contacts were given all they need
-        """Takes from the robot's model what was not given. Controllers, ticks and simulators call it.
+        """Completes missing arguments from the robot's model. Controllers, ticks and simulators call it.
 
         Args:
             robot: in any state.
@@ -133,13 +133,13 @@ class Contact(ABC):
         return turned
 
     def place(self, robot: Dynamics) -> Array:
-        """Where the contact is now against what it touches: a pose, shape (4, 4)."""
+        """The present pose of the contact relative to the body that it touches, shape (4, 4)."""
         pose = robot.pose(self.frame)
         return pose if self.on is None else np.asarray(np.linalg.solve(robot.pose(self.on), pose))
 
     @abstractmethod
     def error(self, robot: Dynamics, anchor: Array) -> Array:
-        """How far, desired minus measured, the contact is from a place; shape (rows,), world axes."""
+        """The distance of the contact from a place, desired − measured; world axes, shape (rows,)."""
 
     @abstractmethod
     def wrench(self, robot: Dynamics, force: Array) -> Array:
@@ -147,10 +147,10 @@ class Contact(ABC):
 
     @abstractmethod
     def margin(self, robot: Dynamics, force: Array, sides: int) -> float:
-        """How far inside what can be exerted the force variables are, N; negative is outside."""
+        """Distance of the force variables from the edge of the friction cone and the bounds, N; negative is outside."""
 
     def force_names(self) -> list[str]:
-        """What each force variable is, shape (size,)."""
+        """The name of each force variable."""
         if self.size == self.rows:
             return [f"{axis} of {self.name}" for axis in ("x", "y", "z", "rx", "ry", "rz")[: self.size]]
         return [f"{'xyz'[k % 3]} at corner {k // 3} of {self.name}" for k in range(self.size)]

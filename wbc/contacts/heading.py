@@ -1,4 +1,5 @@
-"""Which way a robot faces: what friction pyramids on the ground are aligned with, so that torques know no compass.
+"""The heading of a robot, with which friction pyramids on the ground are aligned, so that torques don't depend on the
+compass.
 
 A pyramid stands in for a round cone, and has edges. With its edges along the world's axes, a robot that pushes to its
 left could push harder facing north than facing north-east. They are along the robot's heading instead: the turn about

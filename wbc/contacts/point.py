@@ -13,7 +13,7 @@ from wbc.dynamics.base import Dynamics
 
 
 class PointContact(Contact):
-    """A point that can push and rub, but not turn: three forces, in world axes.
+    """A point contact with friction and without moments: three forces, in world axes.
 
     The normal is in world axes, or in the axes of `on` where the contact is on another body. On the ground its pyramid
     of forces is aligned with the robot's heading (`wbc.contacts.heading`).

@@ -1,4 +1,4 @@
-"""A wheel that rolls on the ground: it holds the velocity of its lowest point, and no place."""
+"""A wheel that rolls on the ground: it holds the velocity of its lowest point, but no position."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ class RollingContact(Contact):
     and c̈₀, ω̇₀ the accelerations of the frame at v̇ = 0. In these axes are the forces as well, as many as there are
     motions held, at the lowest point. The wheel may lean; its directions do not turn with its rolling.
 
-    There is no place to hold: a wheel that slipped stays where it slipped to. So of the gains of `ContactMotion` kd
-    brings slip to rest, and kp does nothing.
+    There is no position to hold: a wheel that slipped stays there. So of the gains of `ContactMotion`, kd stops slip
+    and kp has no effect.
 
     Args:
         frame: of the robot, at the centre of the wheel, on the body that turns.

@@ -17,7 +17,7 @@ from wbc.geometry.pose_error import pose_errors
 
 
 class SurfaceContact(Contact):
-    """A flat sole: it can push anywhere within its corners, and neither slides nor tilts nor turns.
+    """A flat sole: its centre of pressure stays within its corners, and it neither slides nor tilts nor turns.
 
     Its normal is in the axes of the frame (z, where none is given). The forces it can exert are those of its corners,
     each with friction: this bounds the centre of pressure to the polygon and the yaw moment as well.

@@ -79,7 +79,7 @@ class Controller(Independent, Periodic):
 
     Attributes:
         robot: its own copy, in the state of the last tick; rigid springs are loops of its model.
-        stack: what it was given.
+        stack: the stack, as given.
         solver: the solver object.
         period: between ticks, s.
         chooses_period: whether no period was given, so that `wbc.run` may choose one.

@@ -101,7 +101,7 @@ class Guard:
         return self._level
 
     def forget(self) -> None:
-        """Forgets what was remembered from tick to tick."""
+        """Forgets what it remembers from tick to tick."""
         if self._level is not None:
             self._level.forget()
 

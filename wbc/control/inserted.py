@@ -57,7 +57,7 @@ class InsertedLevel:
         return outcome._replace(yielding=tuple(yielding))
 
     def forget(self) -> None:
-        """Forgets what was remembered from tick to tick."""
+        """Forgets what it remembers from tick to tick."""
         self._solving.forget()
 
     def _below(self, part: Part) -> Part:

@@ -77,7 +77,7 @@ class Solving(ABC):
         """
 
     def forget(self) -> None:  # noqa: B027  a solver that is handed levels forgets by itself
-        """Forgets what was remembered from tick to tick."""
+        """Forgets what it remembers from tick to tick."""
 
 
 class CompiledSolving(Solving):

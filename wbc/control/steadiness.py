@@ -193,5 +193,5 @@ class SteadySolving:
         return self._level.without(outcome)._replace(steadied=False)
 
     def forget(self) -> None:
-        """Forgets what was remembered from tick to tick."""
+        """Forgets what it remembers from tick to tick."""
         self._level.forget()

@@ -1,4 +1,4 @@
-"""Where the base is, what the feet feel, and what pushes the robot.
+"""Estimation of the base's state, of contacts, and of external forces.
 
 `BaseEstimator` makes q and v out of the states of `wbc.realtime`. It is made of an `InvariantFilter` and a
 `ContactDetector`, and where a robot has no contact sensors of a `MomentumObserver`, which also tells external forces.

@@ -1,4 +1,4 @@
-"""Where the base of a legged robot is, out of what its own sensors say."""
+"""Estimates the state of a legged robot's base from its own sensors."""
 
 from __future__ import annotations
 
@@ -33,20 +33,20 @@ UNKNOWN = (0.3, 1.0)
 
 
 class BaseEstimator:
-    """Tells q and v of a robot with a floating base: an `Estimator` for `wbc.realtime.run`.
+    """Estimates q and v of a robot with a floating base: an `Estimator` for `wbc.realtime.run`.
 
-    An invariant Kalman filter goes on by the inertial sensor, and is held by the feet that stand. Feet that are balls
-    roll: their centres move by radius × turning. It begins where the robot stands: at rest, at the world's origin with
-    heading 0, its feet on the ground z = 0.
+    An invariant Kalman filter integrates the inertial sensor and is corrected by the standing feet. Round feet roll:
+    their centres move by radius × rotation. At the start the robot must be at rest; it is taken to be at the world's
+    origin with heading 0, its feet on the ground z = 0.
 
     Args:
         robot: of `wbc.load`; the estimator works on copies.
-        feet: frames that stand; None: the model's feet.
+        feet: frames that stand on the ground; None: the model's feet.
         noise: of the sensors; None: usual ones.
         imu: pose of the inertial sensor in the base, shape (4, 4); None: it is at the base's origin.
         contacts: "sensors", "torques", or "auto", which is sensors where the first state has some.
-        threshold: a foot with more than this share of the weight stands; with half as much it still does.
-        settle: s for which it has to carry that.
+        threshold: a foot stands from this share of the weight on, and stops standing below half of it.
+        settle: time for which it has to carry that, s.
         radius: of the feet, m; None: of the balls that the model has for them; 0: they are points.
         level: standard deviation of the ground's height, m, where it is level: then the height of the base does not
             drift. None: the ground may be anything.
@@ -89,7 +89,7 @@ class BaseEstimator:
         self._robot, self._feeling, self._observed = robot.copy(), contacts, robot
         T = np.eye(4) if imu is None else constant(imu, (4, 4), "imu")
         if not is_transform(T):
-            raise WbcError(f"imu = {show(imu)} is no homogeneous transform [[R, p], [0, 1]] with a rotation R")
+            raise WbcError(f"imu = {show(imu)} is not a homogeneous transform [[R, p], [0, 1]] with a rotation R")
         self._turn, self._arm = T[:3, :3], T[:3, 3]
         self._noise = noise or FilterNoise()
         self._weight = 9.81 * robot.mass

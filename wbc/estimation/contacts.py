@@ -1,4 +1,4 @@
-"""Which feet stand: forces, by hysteresis and after a while."""
+"""Detects which feet stand, from forces with hysteresis and a delay."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from wbc.errors import WbcError, number
 
 
 class ContactDetector:
-    """Says of normal forces which feet stand.
+    """Detects from normal forces which feet stand.
 
     Args:
         feet: how many there are.

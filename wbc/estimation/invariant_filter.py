@@ -31,7 +31,7 @@ _ID = np.eye(3)
 
 @dataclass(frozen=True)
 class FilterNoise:
-    """What the filter takes its inputs for: densities of noise, and standard deviations at the start.
+    """The noise that the filter assumes: densities, and standard deviations at the start.
 
     Attributes:
         gyro: rad/s/√Hz.
@@ -65,7 +65,7 @@ class FilterNoise:
 
 
 class InvariantFilter:
-    """Where a body is, out of its inertial sensor and the places of its feet in it.
+    """Estimates the pose and velocity of a body from its inertial sensor and the places of its feet.
 
     Args:
         feet: how many there are.

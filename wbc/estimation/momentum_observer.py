@@ -1,4 +1,4 @@
-"""What pushes a robot, out of its motion and its torques: the observer of the generalised momentum (De Luca)."""
+"""Estimates external forces from motion and torques: the observer of the generalised momentum (De Luca)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ DAMPED = 1e-4
 
 
 class MomentumObserver:
-    """Tracks the generalised force τ_ext that is in nobody's model, with no acceleration measured.
+    """Estimates the generalised force τ_ext that is not in the model, without measured accelerations.
 
     With the momentum p = M v the residual r of the observer is K (p − ∫ (Sᵀ τ + Ṁ v − h + r) dt): a first-order lag of
     τ_ext. Over a tick p⁺ − p − ΔM v̄ is M̄ Δv, so that in discrete time
@@ -90,7 +90,7 @@ class MomentumObserver:
         return np.asarray((J[:, :3] - so3.skew(arms) @ J[:, 3:]).reshape(3 * len(feet), self.robot.nv))
 
     def external_wrench(self, frame: str, feet: Sequence[str] = (), radius: ArrayLike = 0.0) -> Array:
-        """What pushes a frame, beside contacts at feet.
+        """The external wrench on a frame, in addition to contacts at the feet.
 
         Args:
             frame: that is pushed.

@@ -1,4 +1,4 @@
-"""Scenes as environments of gymnasium: what is learnt acts beside, below or instead of a controller."""
+"""Scenes as environments of gymnasium: a policy acts beside, below or instead of a controller."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Kinematic control: from what frames should do to what joints do, without forces (ETH 2.8–2.10).
+"""Kinematic control: from the motion of frames to the motion of joints, without forces (ETH 2.8–2.10).
 
 `DifferentialKinematics` is a controller whose output are velocities: stacks, priorities and solvers are those of
 torques. `inverse_kinematics` finds a configuration. `MinimumJerk` and `Spline` are paths for tasks to follow.

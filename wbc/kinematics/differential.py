@@ -1,4 +1,4 @@
-"""Differential kinematics: a configuration in, velocities out (ETH 2.9.1, 2.9.2, 2.10.5).
+"""Differential kinematics: it turns a configuration into velocities (ETH 2.9.1, 2.9.2, 2.10.5).
 
 It is `Controller` without forces: the rows of tasks are in x = v, and nothing is eliminated. Stacks, priorities,
 weights, fades, contacts, solvers and the evidence of solutions are the same.
@@ -37,7 +37,7 @@ RANK = 1e-9
 
 
 class DifferentialKinematics(Independent):
-    """Computes velocities that make a robot do what a stack of velocity tasks says.
+    """Computes velocities that make a robot carry out a stack of velocity tasks.
 
     A level is the least-squares problem of its tasks, with equal priority and their weights (ETH 2.214, 2.215); levels
     below it use what it leaves free (ETH 2.219, 2.220). What all leave free is least |v|. With `tasks.ContactVelocity`
@@ -51,7 +51,7 @@ class DifferentialKinematics(Independent):
 
     Attributes:
         robot: its own copy, in the state of the last tick.
-        stack: what it was given.
+        stack: the stack, as given.
         solver: the solver object.
         period: between ticks, s.
     """
@@ -86,16 +86,16 @@ class DifferentialKinematics(Independent):
         warn_of_ignored_inequalities(self.solver, [stack.name_of(task) for task in stack if task.bounds_only])
 
     def reset(self) -> None:
-        """Forgets the past: places that are held, ramps, the solver's last active set."""
+        """Forgets the past: held places, ramps, the solver's last active set."""
         with taking(self._turn, self):
             self.stack.reset()
             self._ticker.forget()
             self.solver.reset()
 
     def expect_new_clock(self) -> None:
-        """The time of the next tick may be before that of the last one, as at the start of a run.
+        """Allows the next tick to have an earlier time than the last one, as at the start of a run.
 
-        Nothing is forgotten: ramps that are under way go on.
+        Nothing is forgotten: ramps continue.
         """
         self._ticker.expect_new_clock()
 
@@ -105,10 +105,10 @@ class DifferentialKinematics(Independent):
         Args:
             q: configuration, shape (nq,).
             v: velocity now, shape (nv,): for limits of acceleration; None: at rest.
-            t: time, s; targets that move and fades are functions of it. None: a period after the last tick.
+            t: time, s; moving targets and fades are functions of it. None: one period after the last tick.
 
         Raises:
-            WbcError: q, v or t is not what it should be. A hard state raises nothing.
+            WbcError: q, v or t is invalid. A difficult state never raises.
         """
         if not self._turn.take():
             raise busy(self)
@@ -181,14 +181,14 @@ class DifferentialKinematics(Independent):
         until: Callable[[float, VelocitySolution], bool] | None = None,
         record: str | Path | None = None,
     ) -> Log:
-        """Closes the loop by itself: the robot is where its velocities led it, q ← q ⊞ v T.
+        """Closes the loop without a plant: the configuration integrates the velocities, q ← q ⊞ v T.
 
         Args:
             q: to start from, shape (nq,).
             duration: s.
             targets: called before each tick with the time and this object, to set targets, contacts, weights.
             until: called after each tick with the time and the solution; true ends the run.
-            record: file to write the log to as it goes.
+            record: file to write the log to during the run.
 
         Returns:
             The log; without torques and forces, which are zero in it.
@@ -228,7 +228,7 @@ class DifferentialKinematics(Independent):
         return recorder.close(ended)
 
     def errors(self) -> dict[str, Array]:
-        """How far each task with a target is from it in the state of the last tick, by name: see `Task.error`."""
+        """The error of each task with a target in the state of the last tick, by name: see `Task.error`."""
         return self.stack.errors(self.robot, self._ticker.again(self.period))
 
     def __repr__(self) -> str:

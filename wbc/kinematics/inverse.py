@@ -1,4 +1,4 @@
-"""Numerical inverse kinematics: a pose in, a configuration out (ETH 2.9.3, algorithm 1)."""
+"""Numerical inverse kinematics: it turns a pose into a configuration (ETH 2.9.3, algorithm 1)."""
 
 from __future__ import annotations
 
@@ -33,17 +33,17 @@ STUCK = 1e-2
 
 @dataclass(frozen=True, eq=False)
 class InverseSolution:
-    """What was found.
+    """The result of inverse kinematics.
 
     Attributes:
         q: the configuration, shape (nq,): the solution, or the nearest one found.
         solved: whether both errors are within the tolerance.
-        position_error: how far the frame is from its target there, m; 0 where no position is asked for.
-        rotation_error: rad; 0 where no rotation is asked for.
-        reason: why it ended: "reached", or what holds the frame back.
+        position_error: distance of the frame from its target, m; 0 if the target has no position.
+        rotation_error: angle between the frame and its target, rad; 0 if the target has no rotation.
+        reason: why it ended: "reached", or the reason for the remaining error.
         iterations: steps from all starts together.
         starts: how many starts were tried.
-        path: the configurations that were passed through from the last start, shape (steps, nq), where asked for.
+        path: the configurations of the last start, shape (steps, nq), if recorded.
     """
 
     q: Array

@@ -1,4 +1,4 @@
-"""A robot that is where its velocities led it, as something that `wbc run` runs."""
+"""A scene for `wbc run` in which a robot moves at commanded velocities, without a simulator."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from wbc.simulation.loop import Push
 
 
 class KinematicScene:
-    """What a file's `scene()` gives for `wbc run`, where nothing is simulated: a `wbc.simulation.Runnable`.
+    """A scene without a simulator for `wbc run`: a `wbc.simulation.Runnable`.
 
     Args:
         kinematics: what moves the robot.
         duration: that it takes, s.
         q: to start from, shape (nq,); None: the nominal configuration.
         targets: called before each tick with the time and the kinematics.
-        phases: what happens from when on: times in s, and words for captions.
-        figures: what to say of a log, beside what is said of every log.
+        phases: phases of the run: their start times, s, and captions.
+        figures: returns extra lines for the summary of a log.
     """
 
     disturbances: tuple[Push, ...] = ()

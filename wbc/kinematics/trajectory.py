@@ -1,4 +1,4 @@
-"""Paths in time for tasks to follow: a function of time that gives value, velocity and acceleration.
+"""Paths for tasks to follow: functions of time that return value, velocity and acceleration.
 
 Values are vectors (a position, joints), rotations or poses. As targets of tasks (`wbc.tasking.target.Moving`) they give
 what these expect: for vectors of n entries rates of n entries, for rotations and poses six, linear then angular, world
@@ -28,7 +28,7 @@ def minimum_jerk(share: float) -> tuple[float, float, float]:
 
 
 class MinimumJerk:
-    """From one value to another at rest, by the way of least jerk; before and after it stays.
+    """The path of least jerk from one value to another, at rest at both ends and outside of the interval.
 
     A rotation turns about one axis, the short way: R = exp(share · log(R₁ R₀ᵀ)) R₀.
 
@@ -62,7 +62,7 @@ class MinimumJerk:
 
 
 class Spline:
-    """Through values at given times, with continuous velocity and acceleration; before and after it stays.
+    """A spline through values at given times, with continuous velocity and acceleration; at rest before and after.
 
     Vectors: the polynomial spline of the degree. Rotations: on each stretch φ(t) of R = exp(φ) Rᵢ is a polynomial of
     the degree; at the inner knots angular velocity and acceleration are those of the smooth spline of degree 3.

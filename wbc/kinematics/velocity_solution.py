@@ -1,4 +1,4 @@
-"""What a tick of differential kinematics came to: velocities, and the evidence for them."""
+"""The result of a tick of differential kinematics: velocities, and the evidence for them."""
 
 from __future__ import annotations
 
@@ -26,12 +26,13 @@ class VelocityVariables(Tick):
 
 @dataclass(frozen=True)
 class MotionCertificate:
-    """What was checked of a velocity, from the state anew.
+    """The check of a velocity, recomputed from the state.
 
     Attributes:
         contact_speed: the greatest speed at which a closed contact moves, m/s or rad/s; 0 without contacts.
-        speed_margin: how far from its speed limit the fastest joint is, rad/s or m/s; negative is beyond.
-        position_margin: how far from its position limit the nearest joint is after one period; negative is beyond.
+        speed_margin: distance of the fastest joint from its speed limit, rad/s or m/s; negative is beyond.
+        position_margin: distance of the nearest joint from its position limit after one period, rad or m; negative is
+            beyond.
         worst_joint: the joint with the least of these two margins; empty where none has a limit.
     """
 
@@ -49,8 +50,8 @@ class MotionCertificate:
 class VelocitySolution(Evidence):
     """The answer of a tick of `DifferentialKinematics`.
 
-    Velocity and status are there at once; `levels`, `active`, `violated`, `certificate` and `explain()` are computed
-    when they are asked for. A tick that failed has no velocity but zero. See `Evidence` for its attributes.
+    Velocity and status are stored; `levels`, `active`, `violated`, `certificate` and `explain()` are computed on first
+    use. The velocity of a failed tick is zero. See `Evidence` for its attributes.
     """
 
     _failure = "failed: the solver returned nothing, so the velocity is zero"
@@ -70,7 +71,7 @@ class VelocitySolution(Evidence):
 
     @cached_property
     def certificate(self) -> MotionCertificate:
-        """Whether contacts stay where they are, and joints within their limits, checked from the state anew."""
+        """Whether contacts stay still, and joints within their limits, recomputed from the state."""
         twin, v = self._state(), self._x
         speeds = self._tick.contact_motion(twin)[0] @ v
         limits, period = twin.limits, self._tick.period

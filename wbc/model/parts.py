@@ -283,7 +283,7 @@ def constant_transform(pose: ArrayLike, what: str) -> Array:
     """
     kept = constant(pose, (4, 4), what)
     if not is_transform(kept):
-        raise WbcError(f"{what} is no homogeneous transform [[R, p], [0, 1]] with a rotation R")
+        raise WbcError(f"{what} is not a homogeneous transform [[R, p], [0, 1]] with a rotation R")
     return kept
 
 

@@ -1,4 +1,4 @@
-"""Robots in real time: their states and commands, a loop that is on time, and what watches over it.
+"""Robots in real time: their states and commands, a loop with deadlines, and its watchdog.
 
 `run` joins a controller and a `RobotIO`. `PlantIO` is a simulated robot in this process, `UdpIO` one in another: a
 `HardwareSim`, or anything that speaks its protocol. `wbc.realtime.franka` is for Franka's arms.

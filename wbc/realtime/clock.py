@@ -13,7 +13,7 @@ SPIN = 1.5e-4
 
 
 class Clock(Protocol):
-    """What a loop takes its time from."""
+    """The clock of a loop."""
 
     def now(self) -> float:
         """s, since whenever; it never runs backwards."""
@@ -46,7 +46,7 @@ class MonotonicClock:
 
 
 class SteppedClock:
-    """A clock that goes on only when it is waited for: loops run as fast as they can, and each time in the same way.
+    """A clock that advances only when a loop waits for it: loops run as fast as they can, and repeatably.
 
     Args:
         start: s.
@@ -68,7 +68,7 @@ class SteppedClock:
 
 
 class Deadlines:
-    """When ticks are due: start + n · period. Ticks that can't be had any more are left out, and counted.
+    """The deadlines of ticks: start + n · period. Ticks whose time has passed are skipped and counted.
 
     Args:
         clock: that tells the time.

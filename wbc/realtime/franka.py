@@ -25,11 +25,11 @@ STEP = 1.0
 
 
 class FrankaIO:
-    """An arm of Franka behind the interface of a robot. The arm's clock makes the ticks: 1 kHz.
+    """A Franka arm with the interface of a robot. The arm's clock sets the ticks: 1 kHz.
 
-    The arm holds its own weight, and takes torques beside that: the gravity of the robot's model is taken off what is
-    commanded. Its motors have no controllers of their own in this mode: gains act here, once a tick. Torques change by
-    no more than the arm allows. Control begins with the first command.
+    The arm compensates its own weight and takes torques on top: gravity by the robot's model is subtracted from the
+    commanded torques. Its motors have no controllers of their own in this mode: gains act here, once a tick. Torques
+    change no faster than the arm allows. Control begins with the first command.
 
     Args:
         address: of the arm's control unit: a name, or an IP address.

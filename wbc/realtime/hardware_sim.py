@@ -1,4 +1,4 @@
-"""A stand-in for a robot: a simulated one in a process of its own, behind UDP, on a line as bad as one likes."""
+"""A stand-in for a robot: a simulated one in its own process, behind UDP, with an adjustable line quality."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ UNANSWERED = 5
 
 @dataclass(eq=False)
 class SimReport:
-    """What a stand-in saw.
+    """The report of a stand-in.
 
     Attributes:
         steps: of the simulation.
@@ -68,8 +68,8 @@ class SimReport:
 class HardwareSim:
     """A plant that sends its sensors' states and takes commands, by UDP.
 
-    Until the first command its motors hold the posture that it is in. They follow the newest command with their own
-    gains at every step, and brake when none comes for `SILENCE`. States go to whoever sent the last valid packet.
+    Until the first command its motors hold the present posture. They follow the newest command with its gains at every
+    step, and brake when none comes for `SILENCE`. States go to the sender of the last valid packet.
 
     Args:
         plant: the robot.

@@ -1,4 +1,4 @@
-"""How long things took: counts in memory that is laid out before, so that a tick adds to one number."""
+"""Histograms of times, in preallocated memory, so that a tick adds to one number."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The loop for hardware: a state in, a command out, on time."""
+"""The loop for hardware: it turns states into commands, on time."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ BACKLOG = 20
 """Times that are looked for newer states before the first tick."""
 
 ENDS = ("finished", "stopped", "interrupted")
-"""How a run ends that nothing went wrong in."""
+"""The word for a run without problems."""
 
 REHEARSALS = 20
 """Ticks before the first one, so that everything is laid out."""
@@ -63,9 +63,9 @@ def run(
 ) -> Report:
     """Runs a controller on a robot in real time.
 
-    Deadlines are absolute. The first commands hold the robot in the posture that it has; over `ramp` control is taken
-    over from that. A watchdog looks at every tick. Whatever happens, an error in a function of yours too, the last
-    command is that of `leave`, or of a harder reaction of the watchdog.
+    Deadlines are absolute. The first commands hold the robot in its present posture; the controller takes over during
+    `ramp`. A watchdog examines every tick. Whatever happens, even an error in your own function, the last command is
+    that of `leave`, or of a stronger reaction of the watchdog.
 
     Args:
         controller: it is reset.
@@ -75,11 +75,11 @@ def run(
         estimator: of the base, for a robot with a floating base whose state does not tell it.
         kp: gains of the motors' own controllers: N m/rad or N/m, a number or shape (na,). See `Solution.command`.
         kd: N m s/rad or N s/m, a number or shape (na,).
-        ramp: s in which control is taken over; 0: at once.
-        hold: kp and kd that hold a posture, before control and where the watchdog says so. None: of the torques'
-            limits, all of a torque at 0.3 rad or m.
+        ramp: time over which the controller takes over, s; 0: at once.
+        hold: kp and kd that hold a posture, before control and as a reaction of the watchdog. None: from the torque
+            limits, which are reached at 0.3 rad or m.
         watchdog: its rules; None: those of `Watchdog()`.
-        leave: what the robot is left with: "hold", "damp" or "stop".
+        leave: how the robot is left: "hold", "damp" or "stop".
         targets: called before each tick with the time and the controller, to set targets, contacts, weights. The time
             is the robot's, as its states tell it, from the first tick on; a tick without a new state sends the last
             command again.
@@ -89,9 +89,9 @@ def run(
         clock: None: that of the system. With a `SteppedClock` the loop runs as fast as it can, and the same each time.
         priority: of SCHED_FIFO, 1 to 99, where the system allows it; None: the usual one.
         cpu: number of the processor to stay on; None: any.
-        rehearsal: s of ticks before the first one, on the robot as it stands, with nothing sent to it: `targets` is
-            called with times from 0 on, and later again from 0. Feet that will be lifted and tasks that will be
-            switched on have then been laid out, which takes several ticks' time.
+        rehearsal: duration of a rehearsal on the standing robot before the first tick, s. Nothing is sent to the robot:
+            `targets` is called with times from 0 on, and later again from 0. It prepares the layouts for feet that will
+            be lifted and tasks that will be switched on, which takes the time of several ticks.
         patience: s to wait for the first state.
 
     Returns:

@@ -1,4 +1,4 @@
-"""What a run in real time was like: ticks, times, faults."""
+"""The report of a run in real time: ticks, times, faults."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ class Report:
         latency: from the moment when a state was read to that when its command was written.
         tick: what `controller.step` took.
         faults: what the watchdog found.
-        reaction: what it ended in; None: the controller had the robot to the end.
+        reaction: the final reaction of the watchdog; None: the controller kept control to the end.
         ended: "finished", "stopped", "interrupted", or the fault that ended it.
-        system: what the system did for the loop, and what it refused.
+        system: real-time settings that the system granted or refused.
         log: the file; None: none was asked for.
-        dropped: rows that the log has not, as the disk was too slow.
+        dropped: rows missing from the log because the disk was too slow.
         log_trouble: what went wrong with the log; empty if nothing did.
     """
 
@@ -51,7 +51,7 @@ class Report:
 
     @property
     def good(self) -> bool:
-        """Whether it went on to its end, the watchdog found nothing, and no deadline was missed."""
+        """Whether it finished, the watchdog found nothing, and no deadline was missed."""
         return self.ended in ("finished", "stopped") and not self.faults and not self.missed and not self.skipped
 
     def summary(self) -> str:

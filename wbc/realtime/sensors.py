@@ -15,7 +15,7 @@ from wbc.simulation.plant import Plant
 
 @dataclass(frozen=True)
 class SensorErrors:
-    """How far sensors are from the truth. As it comes, not at all; `usual()` is what legged robots have.
+    """The errors of sensors. By default there are none; `usual()` has those of typical legged robots.
 
     Noise is white, a standard deviation of each reading; a density is that times the root of the time between two.
 

@@ -1,4 +1,4 @@
-"""What a robot tells and takes: the state of its sensors, and the interface of whatever talks to it."""
+"""The state of a robot's sensors, and the interface between the loop and a robot."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from wbc.control.command import Command
 
 @dataclass(frozen=True, eq=False)
 class Imu:
-    """What an inertial measurement unit reads, in its own axes.
+    """The reading of an inertial measurement unit, in its own axes.
 
     Attributes:
         rate: angular velocity, rad/s, shape (3,).
@@ -27,10 +27,10 @@ class Imu:
 
 @dataclass(frozen=True, eq=False)
 class State:
-    """What a robot's sensors say at a moment.
+    """The readings of a robot's sensors at one moment.
 
     Attributes:
-        time: when they said so, s, by the robot's clock: a state with another time is another state.
+        time: time of the readings, s, by the robot's clock: a state with another time is another state.
         position: q of the joints, without the floating base, shape (nq,) or (nq − 7,).
         velocity: v of the joints, without the floating base, shape (nv,) or (nv − 6,).
         torque: that the motors exert, N m or N, shape (na,); not a number where it is not measured.
@@ -79,13 +79,13 @@ class RobotIO(Protocol):
         ...
 
     def close(self) -> None:
-        """Leaves the robot as it should be left; twice is once."""
+        """Releases the robot safely; calling it twice is harmless."""
         ...
 
 
 @runtime_checkable
 class Bunching(Protocol):
-    """A robot whose states may come several at a time: an estimator wants to see each of them.
+    """A robot whose states may arrive several at a time: an estimator needs each of them.
 
     Attributes:
         earlier: those that came since the `read` before the last one, but for that which it returned.
@@ -96,7 +96,7 @@ class Bunching(Protocol):
 
 @runtime_checkable
 class Estimator(Protocol):
-    """Something that tells where the base is, such as `wbc.estimation.BaseEstimator`."""
+    """An estimator of the base's state, such as `wbc.estimation.BaseEstimator`."""
 
     def estimate(self, state: State) -> tuple[Array, Array]:
         """Takes the next state; q, shape (nq,), and v, shape (nv,)."""

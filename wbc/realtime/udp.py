@@ -1,4 +1,4 @@
-"""A robot behind UDP: the newest state counts, and what was overtaken is forgotten."""
+"""A robot behind UDP: the newest state counts; overtaken states are dropped."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ SILENT = 10
 
 
 class UdpIO:
-    """A robot that sends its states to whoever sends commands, as `wbc hardware-sim` does.
+    """A robot that sends its states to the sender of commands, as `wbc hardware-sim` does.
 
     Args:
         motors: how many it has.

@@ -1,4 +1,4 @@
-"""What must not go on, and what is done then."""
+"""The watchdog: its rules, and the reaction to each."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from wbc.model.names import actuator_names, velocity_names
 from wbc.model.space import ConfigurationSpace
 
 Reaction: TypeAlias = Literal["hold", "damp", "stop"]
-"""What is done, the mildest first. A reaction lasts until the end of the run, or until a harder one.
+"""Reactions, the mildest first. A reaction lasts until the end of the run, or until a stronger one.
 
 - "hold": the joints stay where they are, with the gains that the run was given for that and the last torque.
 - "damp": the joints are braked, and give way.
@@ -26,11 +26,11 @@ Reaction: TypeAlias = Literal["hold", "damp", "stop"]
 REACTIONS: tuple[Reaction, ...] = get_args(Reaction)
 
 Rule: TypeAlias = tuple[float, Reaction] | None
-"""A limit and what is done beyond it; None: nobody looks."""
+"""A limit and the reaction beyond it; None: not checked."""
 
 
 class Fault(NamedTuple):
-    """Something that must not go on.
+    """A fault that the watchdog found.
 
     Attributes:
         time: s, since the start of the run.

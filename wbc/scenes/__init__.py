@@ -1,4 +1,4 @@
-"""Scenes that run: the demonstration, the examples, and those in files. Above `tasks`, below all that runs them."""
+"""Scenes: the demonstration, the examples, and those in files. Above `tasks`, below the code that runs them."""
 
 from __future__ import annotations
 
@@ -21,6 +21,6 @@ _LATER = {
     "scene_file": "wbc.scenes.finding",
     "scene_name": "wbc.scenes.finding",
 }
-"""What is imported when it is asked for, and from where."""
+"""Names that are imported on first use, and their modules."""
 
 __getattr__ = lazy(__name__, _LATER)

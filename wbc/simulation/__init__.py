@@ -56,6 +56,6 @@ _LATER = {
     "save_npz": "wbc.simulation.exports",
     "to_pandas": "wbc.simulation.exports",
 }
-"""What is imported when it is asked for, and from where."""
+"""Names that are imported on first use, and their modules."""
 
 __getattr__ = lazy(__name__, _LATER)

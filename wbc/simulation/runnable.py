@@ -62,7 +62,7 @@ class Runnable(Protocol):
             duration: s; None: what it takes.
             period: between ticks, s; None: its own.
             record: file to write the log to.
-            progress: called after each tick with the share that is done.
+            progress: called after each tick with the finished share, 0 to 1.
             until: called after each tick with the time and what came of it; true ends the run.
         """
         ...

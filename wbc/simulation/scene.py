@@ -75,7 +75,7 @@ class Scene:
             duration: s; None: what it takes.
             period: of the control, s; None: the controller's.
             record: file to write the log to.
-            progress: called after each tick with the share that is done.
+            progress: called after each tick with the finished share, 0 to 1.
             until: called after each tick with the time and the solution; true ends the run.
         """
         return run(

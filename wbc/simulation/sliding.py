@@ -40,7 +40,7 @@ def sliding_speed_limit(
         m/s.
 
     Raises:
-        WbcError: a value is not what it should be.
+        WbcError: a value is invalid.
     """
     F, m, mu = (
         number(value, name, above=True)

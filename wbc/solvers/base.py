@@ -61,7 +61,7 @@ class Solver(Independent, ABC):
         """
 
     def reset(self) -> None:
-        """Forget what was remembered from one solve to the next."""
+        """Forget what is remembered from one solve to the next."""
 
     def under(self, more: int) -> Solver:
         """Give the solver of the same levels where so many more stand above them, which are not traded.

@@ -1,4 +1,4 @@
-"""Thousands of runs: which cases, where they are run, what is kept of each, and what it looks like together."""
+"""Sweeps of thousands of runs: their cases, execution, results, and reports."""
 
 from __future__ import annotations
 
@@ -57,6 +57,6 @@ _LATER = {
     "write_report": "wbc.sweeps.report",
     "write_study": "wbc.sweeps.report",
 }
-"""What is imported when it is asked for, and from where."""
+"""Names that are imported on first use, and their modules."""
 
 __getattr__ = lazy(__name__, _LATER)

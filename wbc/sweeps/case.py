@@ -1,4 +1,4 @@
-"""Cases: which scene, with what in place of its own values, and which seed. Plain data."""
+"""Cases: a scene, values in place of its own, and a seed. Plain data."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Case:
 
     Attributes:
         scene: "demo", the name of an example, or the path of a file.
-        overrides: what the scene is given in place of its own values, by name.
+        overrides: values in place of the scene's own, by name.
         seed: of all that is random in it.
     """
 

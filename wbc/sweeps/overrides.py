@@ -1,4 +1,4 @@
-"""What a case puts in place of a scene's own values: arguments, parts of its realism, gains and weights of tasks."""
+"""Values in place of a scene's own: arguments, parts of its realism, gains and weights of tasks."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ TASK = "TASK."
 
 
 def check_overrides(scene: str, overrides: Mapping[str, Any]) -> None:
-    """Raises a `WbcError` where a name can't be overridden; it tells those that can.
+    """Raises a `WbcError` if a name can't be overridden; it lists the names that can.
 
     There are the arguments of the scene's function. Where `realism` is one of them, its parts are there too:
     `realism.mass`, `realism.delay`, `realism.noise.position`. And there are the tasks of the scene's stack:

@@ -1,4 +1,4 @@
-"""One page with all that came of a sweep or a study: a file that opens from disk, without a network."""
+"""One page with the results of a sweep or a study: a file that opens from disk, without a network."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows: what happened in a run, as plain data."""
+"""Rows: the result of a run as plain data."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The sweep itself: cases go to an executor in chunks, rows come back and are written at once."""
+"""Runs sweeps: cases go to an executor in chunks; rows come back and are written at once."""
 
 from __future__ import annotations
 
@@ -84,10 +84,10 @@ def sweep(
     logs: str = "failures",
     progress: Callable[[Progress], None] | None = None,
 ) -> Table:
-    """Runs cases, each in a process of its own kind, and writes a row of each as it comes.
+    """Runs cases in worker processes, and writes the row of each as soon as it ends.
 
-    Cases that have a row in the folder are not run again: after Ctrl-C, a kill or a full disk, the same call goes on. A
-    case that raises, hangs or kills its process is a row as well.
+    Cases with a row in the folder are not run again: after Ctrl-C, a kill or a full disk, the same call continues. A
+    case that raises, hangs or kills its process also gets a row.
 
     Args:
         cases: of `wbc.cases`.

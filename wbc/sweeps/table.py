@@ -1,4 +1,4 @@
-"""The rows of a sweep, to look at: as they stand in its folder."""
+"""The rows of a sweep, read from its folder."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tuning: Optuna proposes values, runs of a scene judge them."""
+"""Tuning: Optuna proposes values, and runs of a scene judge them."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ class Comparison:
 
 @dataclass(frozen=True)
 class Best:
-    """What a study came to.
+    """The result of a study.
 
     Attributes:
         scene: that was tuned.
@@ -213,7 +213,7 @@ def tune(
     progress: Callable[[int, float | None], None] | None = None,
     **fixed: object,
 ) -> Best:
-    """Looks for the values of a scene's parameters with the least score, by Optuna.
+    """Searches for the values of a scene's parameters with the lowest score, with Optuna.
 
     A trial is judged by the mean score over its cases: all seeds, and all combinations of what is `fixed`. They are run
     one after the other; a trial that is worse so far than others were at that point is given up. The scene's own values

@@ -18,6 +18,6 @@ if TYPE_CHECKING:
 __all__ = ["Link", "Live", "Replay"]
 
 _LATER = {"Link": "wbc.web.link", "Live": "wbc.web.live", "Replay": "wbc.web.replay"}
-"""What is imported when it is asked for, and from where."""
+"""Names that are imported on first use, and their modules."""
 
 __getattr__ = lazy(__name__, _LATER, modules=("commands",))

@@ -20,9 +20,9 @@ def compare(
     simulator: SimulatorName = "",
     duration: Annotated[float, typer.Option(help="Simulated time, s.")] = 2.0,
 ) -> None:
-    """Show the states of one run to every solver: how torques and level costs differ, what they broke, their time.
+    """Solve the states of one run with every solver: differences of torques and level costs, violations, and times.
 
-    Exit code: 0, or 2 if it can't be run like that.
+    Exit code: 0, or 2 for wrong usage.
 
     Try:
 
@@ -54,9 +54,9 @@ def bench(
 ) -> None:
     """Time a tick of standing robots for every solver and backend, as ratios to the first line of a robot.
 
-    A tick is controller.step: state in, torques out, at velocities that change from tick to tick.
+    A tick is one controller.step, at velocities that change from tick to tick.
 
-    Exit code: 0, or 2 if it can't be run like that.
+    Exit code: 0, or 2 for wrong usage.
 
     Try:
 

@@ -34,11 +34,10 @@ def hardware_sim(
 ) -> None:
     """Stand in for a robot: a simulation in real time that takes commands and sends states by UDP.
 
-    It stands where it is until somebody sends commands (wbc.realtime.UdpIO),
-    and gives way when they stop. It listens on this computer only, unless
-    --host says otherwise.
+    It holds its posture until commands arrive (wbc.realtime.UdpIO), and yields
+    when they stop. It listens on this computer only, unless --host is given.
 
-    Exit code: 0 it stood, 1 it fell, 2 it can't be done, 130 Ctrl-C.
+    Exit code: 0 it stood, 1 it fell, 2 wrong usage, 130 Ctrl-C.
 
     Try:
 

@@ -49,7 +49,8 @@ def robots(
 ) -> None:
     """List the packaged robots, or show one: its tree, joints, limits and frames, and what in its file looks wrong.
 
-    Exit code: 0 the file can be used, 1 it can't (one line a problem on stderr), 2 wrong usage.
+    Exit code: 0 the file can be used, 1 it can't (one line a problem on
+    stderr), 2 wrong usage.
 
     Try:
 
@@ -151,11 +152,11 @@ def try_file(
 ) -> None:
     """Try a robot: it stands or holds its arm, goes round a small loop, and is pushed with a fifth of its weight.
 
-    Says what was found in the file, what is left out and what was chosen, and
-    how well it went. Writes a log and a picture.
+    Reports what was found in the file, what is left out, what was chosen, and
+    how well the trial went. Writes a log and a picture.
 
-    Exit code: 0 it stood and followed, 1 it fell, or did not follow, 2 it
-    can't be done, with the reason.
+    Exit code: 0 it stood and followed; 1 it fell or did not follow; 2 it can't
+    be tried, with the reason.
 
     Try:
 

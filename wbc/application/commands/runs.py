@@ -45,12 +45,11 @@ def demo(
 ) -> None:
     """See a quadruped stand, follow a motion of its base, be pushed, recover, and trot.
 
-    Prints how well it went: tracking, margins, and the time of a tick. numpy
-    and Pinocchio are both timed, on the same states. Writes a log, a picture,
-    and a video.
+    Prints tracking errors, margins, and the time of a tick. numpy and Pinocchio
+    are both timed, on the same states. Writes a log, a picture, and a video.
 
-    Exit code: 0 it went on to the end, 1 it fell or the simulation became
-    unstable, 2 it can't be run like that, 130 Ctrl-C. The log is kept.
+    Exit code: 0 it finished, 1 the robot fell or the simulation became
+    unstable, 2 wrong usage, 130 Ctrl-C. The log is kept.
 
     Try:
 
@@ -103,11 +102,11 @@ def run_scene(
 ) -> None:
     """Run an example, a Python file of yours that has a function scene(), or a stack in a TOML file.
 
-    The function makes a wbc.simulation.Scene: a controller, what it acts on, how long.
-    It may have the arguments backend, solver and simulator.
+    The function returns a wbc.simulation.Scene: a controller, its plant, and a
+    duration. It may have the arguments backend, solver and simulator.
 
-    Exit code: 0 it went on to the end, 1 it fell or the simulation became
-    unstable, 2 it can't be run like that, 130 Ctrl-C. The log is kept.
+    Exit code: 0 it finished, 1 the robot fell or the simulation became
+    unstable, 2 wrong usage, 130 Ctrl-C. The log is kept.
 
     Try:
 
@@ -162,11 +161,11 @@ def show(
     host: Host = "127.0.0.1",
     port: Port = 8080,
 ) -> None:
-    """Show what is in a log: a summary, and plots in a picture. A log that breaks off is shown up to there.
+    """Show a log: a summary, and plots in a picture. An incomplete log is shown as far as it goes.
 
     With --web: the robot on a page in a browser, with a timeline.
 
-    Exit code: 0, 1 if it can't be read or drawn, 2 wrong usage.
+    Exit code: 0; 1 if the log can't be read or drawn; 2 wrong usage.
 
     Try:
 

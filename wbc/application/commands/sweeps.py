@@ -39,11 +39,11 @@ def sweep(
 ) -> None:
     """Run a scene many times: every combination of values, with every seed, on all cores or on a cluster.
 
-    What can be set are the arguments of the function scene(), the parts of its
-    realism (realism.mass), and gains and weights of its tasks (base.gains).
-    Rows are written as they come: the same command on the same folder goes on.
+    You can set the arguments of the function scene(), the parts of its realism
+    (realism.mass), and gains and weights of its tasks (base.gains). Rows are
+    written as they come: the same command on the same folder continues.
 
-    Exit code: 0 all cases have a row, 2 it can't be run like that, 130 Ctrl-C.
+    Exit code: 0 all cases have a row, 2 wrong usage, 130 Ctrl-C.
 
     Try:
 
@@ -96,11 +96,11 @@ def tune(
     out: Annotated[Path, typer.Option(help="File for the report.")] = Path("tuning.html"),
     as_json: AsJson = False,
 ) -> None:
-    """Look for gains, weights and other values with the least score, by Optuna.
+    """Search for gains, weights and other values with the lowest score, with Optuna.
 
-    With a storage, any number of these commands work on one study.
+    With a storage, several of these commands can work on one study.
 
-    Exit code: 0, 2 it can't be run like that, 130 Ctrl-C.
+    Exit code: 0, 2 wrong usage, 130 Ctrl-C.
 
     Try:
 
