@@ -1,10 +1,10 @@
-"""What a user composes into a stack: one small class for each thing that a robot can be asked to do.
+"""The tasks that a user composes into a stack: one small class for each.
 
 Equations: `EquationOfMotion`, `ContactMotion`, `EndEffectorAcceleration`, `CartesianImpedance`, `CenterOfMass`,
-`CentroidalMomentum`, `JointAcceleration`, `JointImpedance`, `ContactForce`; `BaseVelocity` and `WheelSpin` for what
-drives; and what is wanted least: `TorqueMinimization`, `ForceMinimization`, `AccelerationMinimization`. Inequalities:
+`CentroidalMomentum`, `JointAcceleration`, `JointImpedance`, `ContactForce`; `BaseVelocity` and `WheelSpin` for wheels;
+and for the freedom that is left, `TorqueMinimization`, `ForceMinimization`, `AccelerationMinimization`. Inequalities:
 `TorqueLimits`, `FrictionCones`, `JointLimits`, `CollisionAvoidance`, `Barrier`, and any equation with a tolerance.
-`Rows` takes rows of one's own.
+`Rows` takes your own rows.
 
 For velocities, without forces (`wbc.kinematics.DifferentialKinematics`): `EndEffectorVelocity`, `CenterOfMassVelocity`,
 `JointVelocity`, `ContactVelocity`, `VelocityMinimization`, and the inequalities `VelocityLimits`.
@@ -13,7 +13,7 @@ For velocities, without forces (`wbc.kinematics.DifferentialKinematics`): `EndEf
 `tasks.wheels.driving` makes one for a robot on wheels. `to_toml(stack)`, `from_toml(text)` and `read_stack(file)` keep
 stacks as data.
 
-`Trot` is no task but a gait: before each tick it sets the targets of tasks of its own, and opens and closes contacts.
+`Trot` is a gait, not a task: before each tick it sets the targets of its own tasks, and opens and closes contacts.
 """
 
 from typing import TYPE_CHECKING

@@ -1,4 +1,4 @@
-"""What tasks and contacts are made of, as plain data: numbers, words, lists and tables; and made of that again."""
+"""The arguments of tasks and contacts as plain data (numbers, words, lists and tables), and back."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from wbc.tasking.rows import Rows
 from wbc.tasking.task import Task
 
 HOLD = "hold"
-"""Stands for a target that is what the task finds at its first tick."""
+"""Stands for the target of a task that holds what it finds at its first tick."""
 
 ALWAYS = ("name", "gains", "friction")
-"""What is written though it is as usual: a reader wants to know it."""
+"""Arguments that are written even if they have their default value, because a reader wants to see them."""
 
 WHEEL = ("radius", "axle", "crown", "rollers", "castor")
 ROWS = ("lower", "upper", "acceleration", "force", "torque", "velocity", "weights", "kind")
@@ -44,7 +44,7 @@ _OWN: dict[tuple[type, str], Getter] = {
 
 
 def parameters(kind: type) -> dict[str, inspect.Parameter]:
-    """What a task or a contact is made of, by name.
+    """The arguments of a task or a contact, by name.
 
     Args:
         kind: a class.
@@ -54,10 +54,10 @@ def parameters(kind: type) -> dict[str, inspect.Parameter]:
 
 
 def arguments(made: Task | Contact) -> dict[str, Any]:
-    """What makes the same task or contact again, as plain data; what is as usual is left out.
+    """The arguments that make the same task or contact again, as plain data; defaults are left out.
 
     Args:
-        made: it is looked at as it is now: its targets, gains and weight may have been changed since it was made.
+        made: the object in its present state: targets, gains and weight may have changed since it was made.
     """
     found = {}
     for name, parameter in parameters(type(made)).items():
@@ -88,7 +88,7 @@ def _value(made: Task | Contact, name: str) -> object:
 
 
 def plain(value: object, what: str) -> Any:  # noqa: ANN401  plain data of many kinds
-    """Numbers, words, lists and tables that say the same.
+    """An argument as numbers, words, lists and tables.
 
     Args:
         value: an argument.
@@ -121,7 +121,7 @@ def plain(value: object, what: str) -> Any:  # noqa: ANN401  plain data of many 
 
 
 def _plain_gains(gains: Gains) -> dict[str, Any]:
-    """A frequency and a damping ratio, where they make the same gains to the last digit; else kp and kd."""
+    """A frequency and a damping ratio if they give the same gains to the last digit, else kp and kd."""
     kp, kd = np.asarray(gains.kp), np.asarray(gains.kd)
     with np.errstate(divide="ignore", invalid="ignore"):
         omega = np.sqrt(kp)
@@ -136,7 +136,7 @@ def _plain_gains(gains: Gains) -> dict[str, Any]:
 
 
 def made(name: str, value: Any, contacts: Mapping[str, Contact], whose: str) -> Any:  # noqa: ANN401
-    """An argument out of plain data: what `plain` made, or what a person wrote.
+    """An argument from plain data that `plain` made or a person wrote.
 
     Args:
         name: of the argument.

@@ -1,4 +1,4 @@
-"""What the robot as a whole should do: its centre of mass and its momentum."""
+"""Tasks for the whole robot: its centre of mass and its momentum."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class OnCenterOfMass(Aimed):
 
 
 class CenterOfMass(OnCenterOfMass):
-    """The centre of mass goes to a point, or follows one.
+    """Moves the centre of mass to a point, or along a path.
 
     J v̇ = a* − J̇v with a* = acceleration + kd (velocity − ċ) + kp (target − c).
 
@@ -99,7 +99,7 @@ class CenterOfMass(OnCenterOfMass):
 
 
 class CentroidalMomentum(Aimed):
-    """The momentum about the centre of mass goes to a value: by default to none, so that the robot does not spin.
+    """Brings the momentum about the centre of mass to a value: zero by default, so that the robot does not spin.
 
     A v̇ = rate + k (target − A v) − Ȧv.
 

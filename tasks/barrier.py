@@ -1,4 +1,4 @@
-"""Bounds that hold for all time: what must not become negative is braked before it does."""
+"""Bounds that hold for all time: a function h(q) ≥ 0 is braked before it becomes negative."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ from wbc.tasking.tick import Tick
 
 
 class Heights(NamedTuple):
-    """What must not become negative, and how it changes: h' = J v + what moves by itself, h'' = J v̇ + drift.
+    """The values h ≥ 0 of a barrier and their derivatives: h' = J v (plus any motion of the surroundings), h'' = J v̇ +
+    drift.
 
     Attributes:
         value: h, shape (n,).
@@ -35,15 +36,16 @@ class Heights(NamedTuple):
 
 
 class Kept(Task):
-    """A task that keeps heights h(q) ≥ 0: J v̇ ≥ −a − drift, with a the greatest acceleration that can be stopped.
+    """A task that keeps h(q) ≥ 0: J v̇ ≥ −a − drift, with a the greatest acceleration from which h can still be
+    stopped.
 
     Args:
         speed: greatest speed at which h may fall, in units of h per s.
         braking: how hard its fall is braked: the acceleration that can be counted on, in units of h per s².
-        return_hz: frequency of the critically damped motion that leads back what is below zero.
-        approach: time constant with which it comes up to the speed from which it can still be stopped, s.
-        greatest: acceleration that is never asked for beyond; None: ten times `braking`.
-        inside: how far above zero it is led back, in units of h.
+        return_hz: frequency of the critically damped motion that brings a negative h back to zero, Hz.
+        approach: time constant with which h approaches the speed from which it can still be stopped, s.
+        greatest: greatest acceleration that is ever demanded, in units of h per s²; None: ten times `braking`.
+        inside: how far above zero a negative h is brought back, in units of h.
         name: see `Task`.
         weight: see `Task`.
     """
@@ -71,7 +73,7 @@ class Kept(Task):
 
     @abstractmethod
     def heights(self, robot: Dynamics, tick: Tick) -> Heights:
-        """What must not become negative, in the robot's present state; as many in every state."""
+        """The values h in the robot's present state; their number never changes."""
 
     def rows(self, robot: Dynamics, tick: Tick) -> Rows:
         """See `Task`; a row a height."""
@@ -80,11 +82,11 @@ class Kept(Task):
         return Rows(-most - h.drift, np.full(len(most), np.inf), acceleration=h.jacobian)
 
     def error(self, robot: Dynamics, tick: Tick) -> Array:
-        """See `Task`: how far each height is below zero; 0 where it is not."""
+        """See `Task`: how far each h is below zero; 0 where it is not."""
         return np.maximum(-self.heights(robot, tick).value, 0.0)
 
     def remarks(self, robot: Dynamics, tick: Tick) -> list[str]:
-        """See `Task`: what is below zero, and that it is led back."""
+        """See `Task`: which h are negative."""
         value, names = self.heights(robot, tick).value, self.row_names(robot, tick)
         return [
             f"{names[k]} is {-value[k]:.3g} beyond its bound and is brought back" for k in np.flatnonzero(value < 0)
@@ -92,26 +94,26 @@ class Kept(Task):
 
 
 Height: TypeAlias = "Callable[[Dynamics, Tick], tuple[ArrayLike, ArrayLike, ArrayLike] | tuple[ArrayLike, ...]]"
-"""A function of robot and tick: h, its Jacobian J and its drift; and h', where that is not J v."""
+"""A function of robot and tick that returns h, its Jacobian J and its drift, and also h' if it is not J v."""
 
 
 class Barrier(Kept):
-    """Any function h(q) stays zero or more: near zero, its fall is braked.
+    """Keeps any function h(q) ≥ 0: near zero, its decrease is braked.
 
-    Rows J v̇ ≥ −a − drift, a the greatest acceleration from which it can still be stopped before zero, in discrete time,
-    as for `JointLimits`.
+    Rows J v̇ ≥ −a − drift, with a the greatest acceleration from which h can still be stopped before zero, in discrete
+    time, as for `JointLimits`.
 
     Args:
         function: of robot and tick: gives h, shape (n,), or a number; J with h' = J v, shape (n, nv) or (nv,); and the
-            drift, h'' when v̇ is zero: J̇v, shape (n,), or a number. A fourth one is h', where that is not J v because
-            something moves by itself.
+            drift, h'' when v̇ is zero: J̇v, shape (n,), or a number. Return h' as a fourth value if it is not J v,
+            because something moves that the robot does not drive.
         speed: greatest speed at which h may fall, in units of h per s.
         braking: how hard its fall is braked, in units of h per s²: what the robot can do in all its states.
-        return_hz: frequency of the critically damped motion that leads back what is below zero.
-        approach: time constant with which it comes up to the speed from which it can still be stopped, s.
-        greatest: acceleration that is never asked for beyond; None: ten times `braking`.
-        inside: how far above zero it is led back, in units of h.
-        names: of the heights, for explanations; one, or a sequence.
+        return_hz: frequency of the critically damped motion that brings a negative h back to zero, Hz.
+        approach: time constant with which h approaches the speed from which it can still be stopped, s.
+        greatest: greatest acceleration that is ever demanded, in units of h per s²; None: ten times `braking`.
+        inside: how far above zero a negative h is brought back, in units of h.
+        names: names of the values, for explanations; one, or a sequence.
         name: see `Task`.
         weight: see `Task`.
     """

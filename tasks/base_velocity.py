@@ -1,4 +1,4 @@
-"""How fast a base should go over the ground, and turn: for what drives."""
+"""The velocity of a base over the ground, for robots on wheels."""
 
 from __future__ import annotations
 
@@ -20,27 +20,28 @@ PLANAR = ("x", "y", "rz")
 """Forward, to the left, and about the normal of the ground."""
 
 UPRIGHT = 1e-3
-"""The least length of the frame's x axis along the ground that is divided by: a base on end has no heading."""
+"""The smallest length of the frame's x axis along the ground that may be divided by: a base standing on end has no
+heading."""
 
 
 class BaseVelocity(Aimed):
-    """A base goes forward, to the left and turns as fast as it is told, in the axes of its own heading.
+    """Drives a base at a given velocity: forward, to the left, and turning, in the axes of its own heading.
 
     With f the frame's x axis along the ground, l to the left of it and n the normal, its velocities are u = (f · ċ,
-    l · ċ, n · ω), and their rates u̇ = J v̇ + J̇v, where J̇v has what comes of f and l turning. The task is
+    l · ċ, n · ω), and their rates u̇ = J v̇ + J̇v, where J̇v includes the turning of f and l. The task is
 
         J v̇ = −J̇v + k (u* − u),   each entry of k (u* − u) no greater than `greatest`.
 
-    It has no place to return to: a wheeled base could not, whatever it was told.
+    It does not hold a position: a base on wheels could not return to one sideways.
 
     Args:
         frame: of the base.
         target: u*, m/s, m/s and rad/s, shape (3,): forward, left, turning to the left; or a function of time that gives
-            it; None: what it has at the first tick. What is not in `axes` is not looked at.
+            it; None: the velocity at the first tick. Entries that are not in `axes` are ignored.
         gain: k, 1/s: a number, or one for each controlled axis.
-        axes: that are controlled, of "x", "y", "rz". A base with two driven wheels has no "y" to be told.
-        greatest: acceleration, m/s² and rad/s²: a number, or one for each controlled axis. It bounds what is done
-            against disturbances as well.
+        axes: that are controlled, of "x", "y", "rz". A base with two driven wheels can't follow "y".
+        greatest: greatest acceleration, m/s² and rad/s²: a number, or one for each controlled axis. It also bounds the
+            response to disturbances.
         normal: of the ground, world axes.
         name: see `Task`.
         weight: see `Task`.

@@ -1,4 +1,4 @@
-"""Bodies keep apart: from each other, and from what surrounds them."""
+"""Collision avoidance: bodies keep apart from each other and from their surroundings."""
 
 from __future__ import annotations
 
@@ -16,10 +16,11 @@ from wbc.tasking.rows import Rows
 from wbc.tasking.tick import Tick
 
 FREE = 0.065
-"""How far beyond the margin a pair at rest is looked at closely, m."""
+"""Distance beyond the margin within which a pair at rest gets rows, m."""
 
 FADE = 0.055
-"""Over this last part of it, bounds are loosened till they bound nothing: rows come and go without a jump, m."""
+"""The last part of that distance, over which bounds are loosened until they have no effect: rows appear and vanish
+without a jump, m."""
 
 FLAT = 0.045
 """How far within the horizon a pair is when its corners are looked at as well, m."""
@@ -32,26 +33,26 @@ SAME = 1e-7
 
 
 class CollisionAvoidance(Kept):
-    """Shapes of the robot stay apart from each other and from those of the world, by a margin.
+    """Keeps the shapes of the robot apart from each other and from those of the world, by a margin.
 
     For each pair that may soon be too near, a row n·(J₂ − J₁) v̇ ≥ −a − drift: J₁ and J₂ the Jacobians of the nearest
     points, n the normal between them, and the drift with the motion of both. Where two shapes lie nearly flat on each
-    other, their corners have rows of their own: the nearest points jump, and these do not. What the nearest pair can do
-    when it moves towards the other is bounded as for `JointLimits`: it can always be stopped at `braking`.
+    other, their corners have rows of their own: the nearest points jump, the corners do not. The approach of two shapes
+    is bounded as for `JointLimits`: it can always be stopped at `braking`.
 
     The number of rows is fixed. Where more pairs are near than there are rows, the nearest have them; rows that are not
     needed bound nothing.
 
     Args:
-        geometry: shapes and pairs, of the robot that the controller has; it may be changed while it runs. A robot: the
-            shapes of its file.
+        geometry: shapes and pairs of the controller's robot; it may be changed while the controller runs. Or a robot:
+            the shapes of its file are used.
         margin: kept between all pairs, m.
-        speed: greatest speed at which a pair that is near may come nearer, m/s.
-        braking: how hard that is braked, m/s²: what the robot can do in all its states.
+        speed: greatest speed at which a near pair may approach, m/s.
+        braking: deceleration of that approach, m/s²: what the robot can do in all its states.
         rows: how many there are; None: three for each pair, 60 at the most.
-        return_hz: frequency of the critically damped motion that parts what is too near.
-        approach: time constant with which a pair comes up to the speed from which it can still be stopped, s.
-        greatest: acceleration that is never asked for beyond, m/s²; None: ten times `braking`.
+        return_hz: frequency of the critically damped motion that separates a pair within its margin, Hz.
+        approach: time constant with which a pair approaches the speed from which it can still be stopped, s.
+        greatest: greatest acceleration that is ever demanded, m/s²; None: ten times `braking`.
         name: see `Task`.
         weight: see `Task`.
     """

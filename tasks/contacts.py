@@ -1,4 +1,4 @@
-"""What contacts must do and may do: stay, push within their cones, push as told."""
+"""Tasks for contacts: hold them still, keep forces inside friction cones, set forces."""
 
 from __future__ import annotations
 
@@ -26,19 +26,20 @@ Axes = str | Iterable[str]
 
 
 class ContactMotion(Task):
-    """Closed contacts stay where they are, and wheels roll without slipping.
+    """Holds closed contacts still, and lets wheels roll without slip.
 
-    J v̇ = −J̇v − kd J v + kp e, e from where each contact closed to where it is; for soles also the rotation. A wheel has
-    no place to stay at: its e is zero, and kd brings to rest what slips.
+    J v̇ = −J̇v − kd J v + kp e, with e the way back to where each contact closed; for soles also the rotation. A wheel
+    holds no position: its e is zero, and kd stops its slip.
 
-    A contact that slides is held along its normal only: `axes="z"`, or `axes={"tool": "z"}` where others stay. What it
-    does along the plane is for other tasks; what friction does there, for `FrictionCones(sliding=...)`.
+    A contact that slides is held along its normal only: `axes="z"`, or `axes={"tool": "z"}` if the others stay. Other
+    tasks decide its motion along the plane; `FrictionCones(sliding=...)` models the friction there.
 
     Args:
         gains: of the stabilisation, in 1/s² and 1/s; a contact on real ground does not need to be stiff. None: 100 and
-            20, but nothing leads a contact that slides back to the height where it closed: it rests on what it meets.
-        axes: that are held, of "x", "y", "z", "rx", "ry", "rz" in the contact's own axes, z along its normal: of every
-            contact, or of those that are named, the others being held in all; None: all.
+            20, but a sliding contact is not brought back to the height where it closed: it follows the surface.
+        axes: axes that are held, of "x", "y", "z", "rx", "ry", "rz" in the contact's own axes, z along its normal. One
+            choice for every contact, or a dict from contacts to axes; contacts that are not named are held in all axes.
+            None: all.
         name: see `Task`.
         weight: see `Task`.
     """
@@ -220,23 +221,23 @@ class _Laid:
 
 
 class FrictionCones(Task):
-    """Contacts push, and do not slide or tilt.
+    """Keeps contact forces inside the friction cone: no pulling, slipping or tipping.
 
     For each point a pyramid inside its cone of friction, on the ground aligned with the robot's heading; for each sole
     all facets of the cone of wrenches, which bound the centre of pressure to the polygon and the yaw moment too. Normal
     forces stay between the contact's minimum and maximum, and under its ceiling while it is being closed or opened.
 
-    Where a contact slides there is no cone to choose from: friction is kinetic, f_t = −μ f_n v_t / √(|v_t|² + v₀²),
-    against its velocity along the plane, with the contact's coefficient. It is an equation.
+    A sliding contact has kinetic friction instead of a cone: f_t = −μ f_n v_t / √(|v_t|² + v₀²),
+    against its velocity along the plane, with the contact's coefficient. This is an equation.
     Below about v₀ it falls smoothly to zero, so that a contact at rest is not pushed.
 
-    To push against friction along the measured velocity is to damp negatively, by up to μ f_n / v₀ where there is less
-    friction than was thought, or none, as before the first touch. Where the motion is planned, give its velocity.
+    Compensating friction along the measured velocity acts like negative damping, up to μ f_n / v₀, if the real friction
+    is smaller than assumed, or before the first touch. Give the planned velocity where there is one.
 
     Args:
         sides: of the pyramids.
-        sliding: names of point contacts that slide, each with the velocity that it is to have, world axes, m/s, shape
-            (3,), a function of time; without a velocity, the measured one is used.
+        sliding: names of point contacts that slide, or a dict from these names to planned velocities, world axes, m/s,
+            shape (3,), or functions of time; without a velocity, the measured one is used.
         slow: v₀, m/s.
         name: see `Task`.
         weight: see `Task`.
@@ -317,7 +318,7 @@ class FrictionCones(Task):
 
 
 class ContactForce(Aimed):
-    """A contact pushes as told (ETH 3.112).
+    """Makes a contact push with a given force (ETH 3.112).
 
     Args:
         contact: its name.

@@ -1,4 +1,4 @@
-"""Rows that a user makes, without a class."""
+"""A task from your own rows, without a class."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from wbc.tasking.tick import Tick
 
 
 class Rows(Task):
-    """Rows made by the user.
+    """A task from your own rows.
 
     Args:
         make: a `wbc.Rows`, or a function of the robot and the tick that gives one.

@@ -1,4 +1,4 @@
-"""How well a frame can be moved: manipulability, as what is climbed and as what is kept."""
+"""Manipulability (how well a frame can be moved): increased, or kept above a floor."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from wbc.tasking.task import Task
 from wbc.tasking.tick import Tick
 
 STEP = 1e-5
-"""Time over which the drift is looked at, s."""
+"""Time step of the finite difference for the drift, s."""
 
 LEAST = 1e-12
-"""Of singular values of J Jᵀ, as a share of the largest: below it there is no gradient."""
+"""Smallest singular value of J Jᵀ, as a share of the largest, at which there is a gradient."""
 
 
 def manipulability(robot: Dynamics, frame: str, rows: list[int]) -> tuple[float, Array]:
@@ -44,7 +44,7 @@ def manipulability(robot: Dynamics, frame: str, rows: list[int]) -> tuple[float,
 
 
 class OnDexterity:
-    """A frame and the axes in which it is to be moved.
+    """A frame and the axes in which its manipulability is measured.
 
     Args:
         frame: its name.
@@ -68,9 +68,9 @@ class OnDexterity:
 
 
 class Manipulability(Task):
-    """A robot moves to where a frame can be moved best: along the gradient of w = √det(J Jᵀ).
+    """Moves the robot to where a frame can be moved best: along the gradient of w = √det(J Jᵀ).
 
-    One row n·v̇ = k |∇w| − d n·v, n the direction of the gradient. It belongs below what the robot is to do.
+    One row n·v̇ = k |∇w| − d n·v, with n the direction of the gradient. Put it below the robot's other tasks.
 
     Args:
         frame: its name.
@@ -114,7 +114,7 @@ class Manipulability(Task):
 
 
 class ManipulabilityFloor(Kept):
-    """A frame's manipulability stays above a floor: h = w − floor ≥ 0, w = √det(J Jᵀ).
+    """Keeps a frame's manipulability above a floor: h = w − floor ≥ 0, w = √det(J Jᵀ).
 
     Args:
         frame: its name.

@@ -1,4 +1,4 @@
-"""Where a frame should be: by acceleration, or as an impedance."""
+"""Tasks on the pose of a frame: by acceleration, or as an impedance."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ class OnFrame(Aimed):
         return error, velocity - seen.velocity, acceleration
 
     def _turned(self, seen: Motion, rows: Array) -> Array:
-        """Rows (six) in the axes of the task, and of these the ones that are controlled."""
+        """The rows that are controlled, out of six in the axes of the task."""
         if isinstance(self._axes_in, str):
             if self._axes_in == "world":
                 return rows[self._picked]
@@ -137,7 +137,7 @@ def _turns(target: Array) -> bool:
 
 
 class EndEffectorAcceleration(OnFrame):
-    """A frame goes to a pose, or follows one.
+    """Moves a frame to a pose, or along a path.
 
     J v̇ = ẇ* − J̇v (ETH 3.111) with ẇ* = acceleration + kd (velocity − w) + kp error (ETH 3.91); the rotation error is
     log(R* Rᵀ).
@@ -151,8 +151,8 @@ class EndEffectorAcceleration(OnFrame):
         axes: "pose", "position", "orientation", or names out of x, y, z, rx, ry, rz: "xy", ("z", "ry").
         axes_in: the axes that these names mean: "world" (or those of `relative_to`), "frame", or a rotation matrix,
             axes → world.
-        offset: a point (3,) or a pose (4, 4) in the frame, that is controlled in its place: a tool.
-        relative_to: a frame of the robot from which motion is seen; None: the world.
+        offset: a point (3,) or a pose (4, 4) in the frame that is controlled instead of its origin: a tool.
+        relative_to: the frame of the robot relative to which motion is controlled; None: the world.
         velocity: feed-forward beside a constant target, shape (6,).
         acceleration: feed-forward, shape (6,).
         name: see `Task`.
@@ -193,11 +193,11 @@ class EndEffectorAcceleration(OnFrame):
 
 
 class CartesianImpedance(OnFrame):
-    """A frame yields to forces like a spring and a damper around its target.
+    """Makes a frame yield to forces like a spring and a damper around its target.
 
     Without forces from outside J v̇ = ẇ* − J̇v + Λ⁻¹ (D (w* − w) + K error), with Λ⁻¹ the frame's own inverse inertia
-    J M⁻¹ Jᵀ (ETH 3.87), or the inverse of a desired inertia: what then pushes against the frame meets K, D and that
-    inertia. With the own inertia of a fixed base, τ = Jᵀ (Λ (ẇ* − J̇v) + D (w* − w) + K error) + h.
+    J M⁻¹ Jᵀ (ETH 3.87), or the inverse of a desired inertia: a force on the frame then feels K, D and that inertia.
+    With the own inertia of a fixed base, τ = Jᵀ (Λ (ẇ* − J̇v) + D (w* − w) + K error) + h.
 
     Args:
         frame: its name.

@@ -1,4 +1,4 @@
-"""The trot's former place: it is a gait of `tasks.locomotion`."""
+"""The old place of `Trot`, which is now in `tasks.locomotion`."""
 
 from tasks.locomotion.trot import Trot
 

@@ -1,4 +1,4 @@
-"""A camera looks at a point, or keeps it in view."""
+"""Tasks for cameras: look at a point, or keep it in view."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ from wbc.tasking.task import Task
 from wbc.tasking.tick import Tick
 
 BEHIND = -1.0 + 1e-9
-"""Cosine of an angle from which on a point is right behind the camera."""
+"""Cosine of the angle beyond which a point counts as behind the camera."""
 
 NEAREST = 1e-3
-"""A point that is nearer to the camera is in no direction, m."""
+"""A point nearer to the camera than this has no direction, m."""
 
 
 class Sight(NamedTuple):
@@ -91,7 +91,7 @@ class Looking:
 
 
 class Gaze(Task):
-    """A camera turns until a point is on its axis.
+    """Turns a camera until a point is on its axis.
 
     Rows P J v̇ = kp θ t − kd P u' − P drift in the camera's axes, with u the direction of the point, θ its angle from
     the axis, t the way to it, and P two directions across u.
@@ -156,7 +156,7 @@ class Gaze(Task):
         cosine, over = float(axis @ u), cross(axis, u)
         sine = math.sqrt(float(over @ over))
         angle = math.atan2(sine, cosine)
-        if cosine < BEHIND:  # right behind: any way is as good
+        if cosine < BEHIND:  # right behind the camera: every direction is equally good
             return self._across, np.array([angle, 0.0])
         K = so3.skew(over)
         P = self._across @ (np.eye(3) + K + K @ K / (1.0 + cosine)).T
@@ -180,7 +180,7 @@ class Gaze(Task):
 
 
 class InView(Kept):
-    """A point stays within the field of a camera: h = axis·u − cos(angle) ≥ 0.
+    """Keeps a point in the field of view of a camera: h = axis·u − cos(angle) ≥ 0.
 
     Args:
         frame: of the camera.

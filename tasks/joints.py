@@ -1,4 +1,4 @@
-"""What joints should do: hold a posture, behave like springs, be spared."""
+"""Tasks on joints: hold a posture, behave like springs, minimise torques or accelerations."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from wbc.tasking.tick import Tick
 
 
 class OnJoints(Aimed):
-    """A task on joints with one coordinate: all that a motor drives, or those that are named."""
+    """A task on joints with one coordinate: all that a motor drives, or the named ones."""
 
     def __init__(self, joints: Iterable[str] | None, name: str, weight: float, tolerance: ArrayLike | None) -> None:
         super().__init__(name, weight, tolerance)
@@ -33,7 +33,7 @@ class OnJoints(Aimed):
         self._found_for: object = None
 
     def _find(self, robot: Dynamics) -> None:
-        """Where the joints stand in v and q."""
+        """The indices of the joints in v and q."""
         if self._found_for is robot.model:
             return
         model = robot.model
@@ -55,7 +55,7 @@ class OnJoints(Aimed):
 
     @abstractmethod
     def _check_gains(self, count: int) -> None:
-        """Raises a `WbcError` where gains by joint are for another number of joints."""
+        """Raises a `WbcError` if there are gains for another number of joints."""
 
     def check(self, robot: Dynamics, contacts: Mapping[str, Contact]) -> None:
         """See `Task`."""
@@ -79,7 +79,7 @@ class OnJoints(Aimed):
 
 
 class JointAcceleration(OnJoints):
-    """Joints go to a posture and hold it.
+    """Moves joints to a posture and holds it.
 
     q̈ = q̈* + kd (q̇* − q̇) + kp (q* − q) (ETH 3.76), for all actuated joints or those named.
 
@@ -126,7 +126,7 @@ class JointAcceleration(OnJoints):
 
 
 class JointImpedance(JointAcceleration):
-    """Joints behave like springs and dampers around a posture, with gravity taken off them.
+    """Makes joints behave like springs and dampers around a posture, with gravity compensated.
 
     τ = kp (q* − q) + kd (q̇* − q̇) + g(q) (ETH 3.73–3.75): rows on τ. The feed-forward `acceleration` is not used.
 

@@ -1,6 +1,6 @@
-"""What a user composes into a stack of velocities, for `wbc.kinematics.DifferentialKinematics`.
+"""The tasks of a velocity stack, for `wbc.kinematics.DifferentialKinematics`.
 
-Each task with an error has a `gain`, k of v = k e in 1/s: an attribute that may be set while it runs.
+Each task with an error has a `gain`, k in v = k e, 1/s: an attribute that may be changed while running.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from wbc.tasking.tick import Tick
 
 
 class EndEffectorVelocity(OnFrame):
-    """A frame goes to a pose, or follows one.
+    """Moves a frame to a pose, or along a path.
 
     J v = w* + k e, with e the position error r* − r (ETH 2.256, 2.257) and the rotation error log(R* Rᵀ) (ETH 2.251,
     2.258): in continuous time the error falls as exp(−k t), and a rotation goes the shortest way.
@@ -76,7 +76,7 @@ class EndEffectorVelocity(OnFrame):
 
 
 class CenterOfMassVelocity(OnCenterOfMass):
-    """The centre of mass goes to a point, or follows one.
+    """Moves the centre of mass to a point, or along a path.
 
     J v = ċ* + k (c* − c).
 
@@ -115,7 +115,7 @@ class CenterOfMassVelocity(OnCenterOfMass):
 
 
 class JointVelocity(OnJoints):
-    """Joints go to a posture and hold it.
+    """Moves joints to a posture and holds it.
 
     q̇ = q̇* + k (q* − q), for all actuated joints or those named.
 
@@ -159,12 +159,12 @@ class JointVelocity(OnJoints):
 
 
 class ContactVelocity(Task):
-    """Closed contacts stay where they are.
+    """Holds closed contacts still.
 
     J v = k e (ETH 2.273), with e from where each contact is to where it closed.
 
     Args:
-        gain: k, 1/s: leads back what steps of finite length, or other tasks above, have let drift.
+        gain: k, 1/s: corrects the drift that finite steps or higher tasks cause.
         name: see `Task`.
         weight: see `Task`.
     """
@@ -211,10 +211,12 @@ class VelocityMinimization(Task):
 
 
 class VelocityLimits(LimitedJoints):
-    """Joints stay within their positions and speeds.
+    """Keeps joints within their ranges and speeds.
 
-    With d the way to a limit and T the period, q̇ ≤ share · d / T: a step uses up no more than that share of the way.
-    A joint that is beyond is led back, no faster than its speed limit. With an acceleration a, the velocity changes by
+    With d the distance to a limit and T the period, q̇ ≤ share · d / T: a step uses no more than that share of the
+    distance.
+    A joint beyond its limit is brought back, no faster than its speed limit. With an acceleration a, the velocity
+    changes by
     no more than a T from the robot's, and a joint can always stop before its limit: q̇ T + q̇² / 2a ≤ d.
 
     Args:

@@ -1,4 +1,4 @@
-"""What the joints can't do: torques, and positions and velocities turned into bounds on accelerations."""
+"""The limits of joints: torques, and positions and velocities as bounds on accelerations."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from wbc.tasking.task import Task
 from wbc.tasking.tick import Tick
 
 FAR = 1e9
-"""Stands for a limit that does not exist, rad or m."""
+"""Stands for a missing limit, rad or m."""
 
 INSIDE = 1e-3
-"""How far within its limit a joint that was beyond is led, rad or m, so that it gets there in finite time."""
+"""How far inside its limit a joint that was beyond it is brought, rad or m, so that it gets there in finite time."""
 
 
 class TorqueLimits(Task):
-    """Torques stay within what the actuators give, and change no faster than told.
+    """Keeps torques within the actuators' limits, and optionally their rate.
 
     Args:
         scale: share of the limits that may be used.
@@ -86,7 +86,7 @@ class LimitedJoints(Task):
         self._found_for: object = None
 
     def _find(self, robot: Dynamics) -> None:
-        """Which joints have limits, and where they stand in v and q."""
+        """The joints that have limits, and their indices in v and q."""
         if self._found_for is robot.model:
             return
         model, limits = robot.model, robot.limits
@@ -122,22 +122,22 @@ class LimitedJoints(Task):
 
 
 class JointLimits(LimitedJoints):
-    """Joints stay within their positions and speeds.
+    """Keeps joints within their ranges and speeds.
 
     The bounds on a joint's acceleration are such that it can still stop before its limit at the braking acceleration,
-    as seen in discrete time: with d the way to the limit and T the period, the greatest a with
+    in discrete time: with d the distance to the limit and T the period, the greatest a with
     (v + a T)² ≤ 2 a_brake (d − v T − a T²/2). They are never empty. A joint that can't stop in time brakes harder, as
-    hard as it must; one that is beyond its limit is led back with a critically damped motion, and one that is too fast
-    is slowed. A joint comes up to its greatest speed, and to the speed that it could still stop from, as an exponential
-    does: torque need not change at once where a limit begins to count.
+    hard as it must; one beyond its limit is brought back with a critically damped motion, and one that is too fast is
+    slowed. A joint approaches its greatest speed, and the speed from which it can still stop, exponentially, so that
+    torques do not jump when a limit becomes active.
 
     Args:
-        braking: acceleration a_brake that a joint can be counted on to stop with, rad/s² or m/s².
-        greatest: acceleration that is never asked for beyond, to either side.
+        braking: acceleration a_brake with which every joint can stop, rad/s² or m/s².
+        greatest: greatest acceleration that is ever demanded, to either side, rad/s² or m/s².
         margin: kept from the position limits, rad or m.
         speed_scale: share of the speed limits that may be used.
-        return_hz: frequency of the motion that leads a joint back.
-        approach: time constant with which it comes up to a greatest speed, s; 0: within a period.
+        return_hz: frequency of the motion that brings a joint back, Hz.
+        approach: time constant with which a joint approaches its greatest speed, s; 0: within a period.
         name: see `Task`.
         weight: see `Task`.
         joints: names of joints; None: all with limits that an actuator acts on, or a closed loop ties to others. What
@@ -187,7 +187,7 @@ class JointLimits(LimitedJoints):
         upper, lower = self._stopping.most(way, toward, self._speed, tick.period)
         np.negative(lower, out=lower)
         clash = lower > upper
-        if clash.any():  # a joint beyond one limit is led back whatever the other one says
+        if clash.any():  # a joint beyond one limit is brought back whatever the other limit says
             beyond = way[0] < 0
             lower = np.where(clash & beyond, upper, lower)
             upper = np.where(clash & ~beyond, lower, upper)

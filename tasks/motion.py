@@ -1,4 +1,4 @@
-"""How a frame moves, in the world or against another frame: what the tasks on frames are made from."""
+"""The motion of a frame in the world or relative to another frame: the basis of the tasks on frames."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from wbc.geometry import so3
 
 
 class Motion(NamedTuple):
-    """A frame's pose and motion, in the axes of what it is seen from.
+    """A frame's pose and motion, in the axes of the world or of the frame that it is relative to.
 
     Attributes:
         position: m, shape (3,).
@@ -38,8 +38,8 @@ def motion(
         robot: updated.
         frame: its name.
         offset: a pose in the frame, shape (4, 4); None: the frame itself.
-        relative_to: the frame from which it is seen; None: the world.
-        moving: whether velocity and bias are wanted; else they are those of a robot at rest: none.
+        relative_to: the frame relative to which it moves; None: the world.
+        moving: whether to compute velocity and bias; otherwise they are zero, as at rest.
     """
     pose, J = robot.pose(frame), robot.jacobian(frame)
     V: Array = J.dot(robot.v) if moving else np.zeros(6)

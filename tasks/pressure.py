@@ -1,4 +1,4 @@
-"""Where the ground pushes: centre of pressure, zero-moment point, and the point that a walker would fall towards."""
+"""Tasks on the ground forces: centre of pressure, zero-moment point, and divergent component of motion."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def _of_sole(robot: Dynamics, tick: Tick, name: str) -> Array | None:
 
 
 class CenterOfPressure(Aimed):
-    """A sole's centre of pressure goes to a point: the moments of its force about it vanish.
+    """Moves a sole's centre of pressure to a point: the moments of its force about that point vanish.
 
     (p × F_z z − M)_xy = 0 in the sole's axes, two rows on f, N m.
 
@@ -108,7 +108,7 @@ class CenterOfPressure(Aimed):
 
 
 class ZeroMomentPoint(Aimed):
-    """The zero-moment point of all contact forces goes to a point on the ground.
+    """Moves the zero-moment point of all contact forces to a point on the ground.
 
     (M − p × F)_xy = 0 about p, two rows on f, N m.
 
@@ -149,7 +149,7 @@ class ZeroMomentPoint(Aimed):
 
 
 class PressureBounds(Task):
-    """The centre of pressure of a sole, or the zero-moment point of all contacts, stays within a polygon.
+    """Keeps the centre of pressure of a sole, or the zero-moment point of all contacts, within a polygon.
 
     n·(p − e) F_z ≤ 0 for each edge with its outward normal n, rows on f.
 
@@ -242,7 +242,7 @@ def edges(corners: ArrayLike, margin: float, whose: str) -> tuple[Array, Array]:
 
 
 class DivergentComponent(Aimed):
-    """The divergent component of motion, ξ = c + ċ / ω, goes to a point: where a walker would have to step.
+    """Moves the divergent component of motion, ξ = c + ċ / ω, to a point: where a walker would have to step.
 
     c̈ = ω (ξ̇* + k (ξ* − ξ) − ċ), rows x and y; ω = √(g / height). The centre of mass follows ξ by itself: ċ = ω (ξ − c).
 
@@ -250,7 +250,7 @@ class DivergentComponent(Aimed):
         target: ξ*, m, shape (2,); or a function of time that gives it, or it with velocity and acceleration, of which
             the last one is not used; None: where it is at the first tick.
         gain: k, 1/s.
-        height: of the centre of mass over what it stands on, m; None: over the closed contacts, at the first tick.
+        height: height of the centre of mass above the ground, m; None: above the closed contacts, at the first tick.
         velocity: feed-forward ξ̇* beside a constant target, m/s, shape (2,).
         name: see `Task`.
         weight: see `Task`.

@@ -1,4 +1,4 @@
-"""A reference motion is tracked, with the torques and forces that belong to it as feed-forward."""
+"""Tasks that track a reference motion, with its torques and forces as feed-forward."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class OnReference(Task):
 
 
 class ReferenceMotion(OnReference):
-    """The whole robot follows a reference: v̇ = v̇* + kd (v* − v) + kp (q* ⊖ q), a row a velocity.
+    """Makes the whole robot follow a reference: v̇ = v̇* + kd (v* − v) + kp (q* ⊖ q), one row per velocity.
 
     Args:
         reference: q, v and v̇ over time.
@@ -77,7 +77,7 @@ class ReferenceMotion(OnReference):
 
 
 class ReferenceTorque(OnReference):
-    """The torques are those of a reference, where nothing above says otherwise: a row an actuator.
+    """Sets the torques to those of a reference, as far as higher levels allow: one row per actuator.
 
     Args:
         reference: with torques.
@@ -107,7 +107,7 @@ class ReferenceTorque(OnReference):
 
 
 class ReferenceForces(OnReference):
-    """Closed contacts push as a reference says, where nothing above says otherwise.
+    """Sets the forces of closed contacts to those of a reference, as far as higher levels allow.
 
     Args:
         reference: with forces of contacts by their names.

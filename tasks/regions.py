@@ -1,4 +1,4 @@
-"""Where frames and the centre of mass may be, how fast frames may move, and what power motors may give."""
+"""Bounds on the place of frames and of the centre of mass, on speeds, and on power."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from wbc.tasking.task import Task
 from wbc.tasking.tick import Tick
 
 STEP = 1e-5
-"""Time over which the drift of a distance is looked at, s."""
+"""Time step of the finite difference for the drift of a distance, s."""
 
 
 def _offset(point: ArrayLike | None, whose: str) -> Array | None:
@@ -70,7 +70,7 @@ class OnPoint(Kept):
 
 
 class KeepIn(OnPoint):
-    """A point of a frame stays in a box.
+    """Keeps a point of a frame in a box.
 
     Args:
         frame: its name.
@@ -125,12 +125,13 @@ class KeepIn(OnPoint):
 
 
 class KeepOut(OnPoint):
-    """A ball about a point of a frame stays out of a convex region.
+    """Keeps a ball around a point of a frame out of a convex region.
 
     Args:
         frame: its name.
         kind: of the region: "sphere", "capsule", "box", "plane".
-        size: sphere: radius; capsule: radius and length; box: edge lengths; plane: nothing, what is below it is out, m.
+        size: sphere: radius; capsule: radius and length; box: edge lengths; plane: empty; the region is all below the
+            plane. In m.
         pose: of its centre and axes in the world, shape (4, 4) or (3,); None: at the origin.
         radius: of the ball, m.
         point: its centre in the frame, m, shape (3,); None: the frame's origin.
@@ -183,9 +184,9 @@ class KeepOut(OnPoint):
 
 
 class FrameSpeedLimit(Task):
-    """A frame moves no faster than told, in any direction: v·v̇ ≤ (s² − v²) / (2 T_a), T_a the approach.
+    """Keeps the speed of a frame below a limit s, in any direction: v·v̇ ≤ (s² − v²) / (2 T_a), with T_a = `approach`.
 
-    It slows what is faster with `braking` at the most.
+    A frame that is too fast is slowed with `braking` at most.
 
     Args:
         frame: its name.
@@ -193,7 +194,7 @@ class FrameSpeedLimit(Task):
         angular: greatest rate of turn, rad/s; None: any.
         point: in the frame, m, shape (3,), in place of its origin.
         braking: with which it is slowed where it is too fast, m/s² and rad/s².
-        approach: time constant with which it comes up to its greatest speed, s.
+        approach: time constant with which the frame approaches its greatest speed, s.
         name: see `Task`.
         weight: see `Task`.
     """
@@ -248,13 +249,13 @@ class FrameSpeedLimit(Task):
 
 
 class OverSupport(Kept):
-    """The centre of mass stays over the polygon of the closed contacts on the ground, or over one that is given.
+    """Keeps the centre of mass over the polygon of the closed contacts on the ground, or over a given one.
 
     Args:
         margin: kept from the edges, m.
         polygon: corners in the world, m, shape (n, 2); None: the hull of the closed contacts, soles with their corners.
         speed: greatest speed towards an edge, m/s.
-        braking: how hard that is braked, m/s²; g times the distance of the edge over the height is what a foot can do.
+        braking: how hard that is braked, m/s²; a foot can give g times the distance of the edge divided by the height.
         return_hz: frequency of the motion that leads it back.
         name: see `Task`.
         weight: see `Task`.
@@ -306,11 +307,11 @@ class OverSupport(Kept):
 
 
 class PowerLimit(Task):
-    """The motors together give no more mechanical power than told, and take up no more: −P_brake ≤ τ·(G v) ≤ P.
+    """Bounds the mechanical power that all motors together give and absorb: −P_brake ≤ τ·(G v) ≤ P.
 
     Args:
         most: P, W.
-        braking: P_brake: what they may take up, W; None: any.
+        braking: P_brake, the power that they may absorb, W; None: any.
         name: see `Task`.
         weight: see `Task`.
     """

@@ -1,4 +1,4 @@
-"""Two frames against each other: the relative pose of two hands; and momentum about any axis."""
+"""The relative pose of two frames, such as two hands, and the momentum about any axis."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from wbc.tasking.tick import Tick
 
 
 class RelativePose(EndEffectorAcceleration):
-    """One hand goes to a pose as the other one sees it, wherever that moves: two hands on one thing.
+    """Moves one hand to a pose relative to the other: two hands hold one object.
 
     It is `EndEffectorAcceleration` with `relative_to`, for two frames of the robot.
 
@@ -69,7 +69,7 @@ class RelativePose(EndEffectorAcceleration):
 
 
 class AxialMomentum(Aimed):
-    """The angular momentum about an axis goes to a value: a = axis · (L + (c − p) × m ċ), one row.
+    """Brings the angular momentum about an axis to a value: a = axis · (L + (c − p) × m ċ), one row.
 
     With L the momentum about the centre of mass. a' = axis · (L' + (c − p) × m c̈), since the axis stands still.
 

@@ -1,4 +1,4 @@
-"""How fast a wheel should turn while it is in the air."""
+"""The spin of wheels in the air."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from wbc.tasking.tick import Tick
 
 
 class WheelSpin(Task):
-    """Wheels turn as if they rolled: one that is in the air comes down without slipping.
+    """Spins wheels in the air as if they rolled, so that they touch down without slip.
 
     J v̇ = −J̇v − k J v, with J v the velocity of the material at the lowest point of the wheel, along its way. For a
-    wheel on the ground `ContactMotion` says the same, on a higher level.
+    wheel on the ground `ContactMotion` asks for the same, on a higher level.
 
     Args:
         wheels: contacts that have a tyre; one, or several.

@@ -17,7 +17,8 @@
     frame = "base"
     gains = { frequency_hz = 3.0 }
 
-The other keys of a contact or a task are the arguments of its class, and unknown ones are told with what was meant.
+The other keys of a contact or a task are the arguments of its class. An unknown key is an error that names the nearest
+known one.
 """
 
 from __future__ import annotations
@@ -39,12 +40,12 @@ from wbc.model.bounds import read_bounded
 from wbc.tasking.task import Task
 
 CONTACTS: dict[str, type[Contact]] = {"point": PointContact, "surface": SurfaceContact, "rolling": RollingContact}
-"""Kinds of contacts by the word that a file has for them."""
+"""Contact classes by their word in a file."""
 
 UNITS = "SI"
 
 TOP = ("units", "robot", "contacts", "tasks")
-"""What a file may have."""
+"""Keys of a file."""
 
 OF_TASK, OF_CONTACT = ("type", "level", "on"), ("type", "closed")
 """Keys that are no arguments."""
@@ -68,11 +69,12 @@ NOTES = {
 
 
 def to_toml(stack: Stack, *, robot: str = "") -> str:
-    """A stack as the text of a TOML file: as it is now, with its weights, gains, targets, and what is switched off.
+    """Writes a stack as the text of a TOML file: its present weights, gains and targets, and which tasks are switched
+    off.
 
     Args:
-        stack: of tasks of this package, or of classes of yours that keep their arguments as attributes.
-        robot: a packaged robot or a file that it is for, to be written beside it.
+        stack: its tasks are of this package, or of your own classes that keep their arguments as attributes.
+        robot: name of a packaged robot or of a file, to be written at the top.
 
     Raises:
         WbcError: something is a function, such as a target that moves.
@@ -104,15 +106,15 @@ def to_toml(stack: Stack, *, robot: str = "") -> str:
 
 
 def from_toml(text: str, *, robot: Dynamics | None = None, kinds: Iterable[type[Task]] = ()) -> Stack:
-    """A stack out of the text of a TOML file.
+    """Makes a stack from the text of a TOML file.
 
     Args:
         text: see the module's own, or what `to_toml` writes.
-        robot: that it is for; a task that needs one, such as `CollisionAvoidance`, can't do without.
-        kinds: classes of tasks of yours, beside those of `tasks`.
+        robot: the robot of the stack; some tasks, such as `CollisionAvoidance`, need it.
+        kinds: your own task classes, beside those of `tasks`.
 
     Raises:
-        WbcError: what is wrong, where, and what was meant.
+        WbcError: the text has a mistake; the message says where and what was expected.
     """
     data = parsed(text)
     known = {**task_kinds(), **{kind.__name__: kind for kind in kinds}}
@@ -144,7 +146,7 @@ def from_toml(text: str, *, robot: Dynamics | None = None, kinds: Iterable[type[
 
 
 def read_stack(path: str | Path, *, robot: Dynamics | None = None, kinds: Iterable[type[Task]] = ()) -> Stack:
-    """A stack out of a TOML file.
+    """Reads a stack from a TOML file.
 
     Args:
         path: of the file.

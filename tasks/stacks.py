@@ -1,6 +1,6 @@
-"""Stacks that are ready to use, by the kind of robot. They are meant to be read, and copied where yours has to differ.
+"""Ready-made stacks, by the kind of robot. They are meant to be read, and to be copied if yours must differ.
 
-Gains come from how fast a robot falls: a pendulum of height h falls with the rate √(g/h). What balances it is a few
+Gains follow from how fast a robot falls: a pendulum of height h falls at the rate √(g/h). Balancing tasks are a few
 times faster, and always slow enough for the control period.
 """
 
@@ -26,7 +26,7 @@ PERIODS = 20.0
 
 
 def standing(robot: Dynamics, friction: float = 0.6, period: float = 1e-3) -> Stack:
-    """A stack with which a robot stands, or holds its arm: that of `quadruped`, `humanoid` or `arm`.
+    """A stack with which a robot stands, or holds its arm: made by `quadruped`, `humanoid`, `arm` or `holding`.
 
     The task that moves it is called "base", "center of mass", or as the hand.
 
@@ -46,9 +46,9 @@ def standing(robot: Dynamics, friction: float = 0.6, period: float = 1e-3) -> St
 
 
 def reaching(robot: Dynamics, hand: str | None = None, friction: float = 0.6, period: float = 1e-3) -> Stack:
-    """A stack with which a robot reaches with a hand: an arm as it is, a robot with legs while it stands.
+    """A stack with which a robot reaches with a hand; a robot with legs stands meanwhile.
 
-    The task is called as the hand; its target is a point or, for an arm of six joints or more, a pose.
+    The task has the name of the hand; its target is a point or, for an arm of six joints or more, a pose.
 
     Args:
         robot: of `wbc.load`.
@@ -66,10 +66,10 @@ def reaching(robot: Dynamics, hand: str | None = None, friction: float = 0.6, pe
 
 
 def quadruped(robot: Dynamics, friction: float = 0.6, period: float = 1e-3, hand: str | None = None) -> Stack:
-    """A robot on four legs, or six: its base holds its place, whatever pushes it.
+    """A stack for a robot on four or six legs: its base holds its place against pushes.
 
-    The task "base" takes a pose to go to; "posture" decides what that leaves open. The least forces stand last: feet
-    that press sideways against each other, as the least torques have them do, creep on soft ground.
+    Set the target of the task "base" to move it; "posture" resolves the freedom that is left. Least forces are the
+    last level: with least torques, feet press sideways against each other and creep on soft ground.
 
     Args:
         robot: with feet.
@@ -86,11 +86,11 @@ def quadruped(robot: Dynamics, friction: float = 0.6, period: float = 1e-3, hand
 
 
 def humanoid(robot: Dynamics, friction: float = 0.6, period: float = 1e-3, hand: str | None = None) -> Stack:
-    """A robot on two legs: its centre of mass holds its place over the feet, its trunk stays upright, its arms quiet.
+    """A stack for a robot on two legs: its centre of mass stays over the feet, its trunk upright, its arms quiet.
 
-    Quiet arms stand above balance: else, where the feet can't do what balance asks, arms and trunk become reaction
-    wheels and flail. Rates of torque are limited: a push brings soles to the edge of what they can do, where the best
-    torques jump. A leg with fewer than six joints, such as one whose ankle does not roll, can't hold its foot in all
+    Quiet arms are above balance: otherwise, when the feet can't do what balance asks, arms and trunk become reaction
+    wheels and flail. Rates of torque are limited: a push brings soles to their limits, where the optimal torques jump.
+    A leg with fewer than six joints, such as one whose ankle does not roll, can't hold its foot in all
     six axes: the roll is left to the ground.
 
     Args:
@@ -120,7 +120,7 @@ def humanoid(robot: Dynamics, friction: float = 0.6, period: float = 1e-3, hand:
 
 
 def arm(robot: Dynamics, hand: str | None = None, period: float = 1e-3) -> Stack:
-    """Arms on a fixed base: a hand goes to a pose, or to a point where its arm has fewer than six joints.
+    """A stack for arms on a fixed base: a hand moves to a pose, or to a point if its arm has fewer than six joints.
 
     Limits of the joints that move a hand stand above it. Those of fingers do not: an arm would shake to keep them.
 
@@ -143,7 +143,7 @@ def arm(robot: Dynamics, hand: str | None = None, period: float = 1e-3) -> Stack
 
 
 def holding(robot: Dynamics, period: float = 1e-3) -> Stack:
-    """A robot on a fixed base that holds its posture.
+    """A stack for a robot on a fixed base that holds its posture.
 
     Args:
         robot: with a fixed base.
@@ -196,7 +196,7 @@ def _height(robot: Dynamics) -> float:
 
 
 def _frequency(robot: Dynamics, faster: float, period: float) -> float:
-    """So many times the rate of falling, in Hz, as far as the control period allows."""
+    """A multiple of the rate of falling, in Hz, as far as the control period allows."""
     falling = math.sqrt(9.81 / _height(robot)) / (2 * math.pi)
     return min(faster * falling, 1.0 / (PERIODS * number(period, "period, s,", above=True)))
 

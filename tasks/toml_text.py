@@ -1,4 +1,4 @@
-"""Plain data as the text of TOML, as a person would write it. Python reads TOML and does not write it."""
+"""Writes plain data as TOML, as a person would. Python can read TOML but not write it."""
 
 from __future__ import annotations
 

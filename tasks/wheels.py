@@ -1,4 +1,4 @@
-"""A ready-made stack for a robot on wheels: it drives as it is told, and holds its joints beside."""
+"""A ready-made stack for a robot on wheels: it drives at a given velocity and holds its other joints."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ def driving(
     `stack["base velocity"].target` to (forward, left, turning to the left), m/s and rad/s, at any time, or to a
     function of time. Joints that drive no wheel hold the posture of the first tick.
 
-    The base is held by its velocity alone. What the model does not have costs speed in inverse proportion to the gain:
-    the scrub of broad tyres in a turn; or a slope that the contacts' normal does not tell of, down which the base
-    creeps by g sin(angle) / gain.
+    Only the velocity of the base is controlled. Effects that are not in the model cost speed in inverse proportion to
+    the gain: the scrub of broad tyres in a turn, or a slope that the contacts' normal does not describe, down which the
+    base creeps at g sin(angle) / gain.
 
     Args:
         robot: with wheels.

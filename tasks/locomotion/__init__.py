@@ -1,4 +1,4 @@
-"""Robots that walk: a schedule of feet, planners of footsteps and of the centre of mass, and what leads them along."""
+"""Walking: a schedule of feet, planners of footsteps and of the centre of mass, and the tracking of their plans."""
 
 from tasks.locomotion.adaptation import StepAdaptation
 from tasks.locomotion.footsteps import CommandedSteps, Footstep, FootstepPlanner, ListedSteps, Moment

@@ -19,14 +19,14 @@ QUINTIC = 5.78
 """Greatest acceleration on a path of least jerk over a unit length in a unit time."""
 
 SOONEST = 0.04
-"""A foot is not told to land sooner than this, s."""
+"""The shortest time until landing that is demanded of a foot, s."""
 
 
 class Adapted(NamedTuple):
-    """What a step is changed to.
+    """A change of a step.
 
     Attributes:
-        shift: of where it lands, m, world, shape (2,).
+        shift: change of its place, m, world axes, shape (2,).
         left: time until then, s.
     """
 
@@ -47,7 +47,7 @@ class StepAdaptation:
     u within what the legs reach and not into the other foot, σ within the times in which the foot gets there.
 
     Args:
-        off: w_b, of being off the plan at landing.
+        off: w_b, weight of the deviation from the plan at landing.
         place: w_u, of the shift.
         time: w_t, of another time, m²/s².
         heedless: error at landing, forward and to the side, that steps are not changed for, m: that of a leg that

@@ -14,7 +14,7 @@ from wbc.tasking.tick import Tick
 
 
 class Led(Protocol):
-    """What says how the centre of mass is to move."""
+    """Decides how the centre of mass moves."""
 
     def acceleration(self, robot: Dynamics, time: float) -> Array:
         """Of the centre of mass, m/s², world, shape (3,)."""
@@ -26,10 +26,10 @@ class Led(Protocol):
 
 
 class Balance(Task):
-    """The centre of mass goes as a walk's tracker says, at the height that it says.
+    """Moves the centre of mass as a walk's tracker decides, at the height that it decides.
 
     Args:
-        led: what says it.
+        led: the object that decides.
         weight: see `Task`.
     """
 

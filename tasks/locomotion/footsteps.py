@@ -1,4 +1,4 @@
-"""Where feet are put: footsteps, what planners are told, and planners that make footsteps."""
+"""Footsteps, the input of planners, and planners that make footsteps."""
 
 from __future__ import annotations
 
@@ -54,11 +54,11 @@ class Footstep:
 
 @dataclass(frozen=True, eq=False)
 class Moment:
-    """What planners are told.
+    """The input of a planner.
 
     Attributes:
         time: s.
-        command: velocity forward and to the left, m/s, and yaw rate, rad/s, as it is taken up, in the heading's axes.
+        command: smoothed command: velocity forward and to the left, m/s, and yaw rate, rad/s, in the heading's axes.
         heading: that the robot should have, rad.
         place: that the command has led to, m, world, shape (2,).
         com: of the whole robot, world, m, shape (3,).
@@ -66,7 +66,7 @@ class Moment:
         omega: rate with which it falls, 1/s.
         feet: where each foot is on the ground, or was last.
         standing: the feet that stand now by the schedule.
-        ahead: what the schedule has before it: first what is left of the present interval.
+        ahead: the coming intervals of the schedule, beginning with the rest of the present one.
         landed: steps that were made since it began.
         normal: of the ground as the feet feel it, shape (3,).
     """
@@ -90,7 +90,7 @@ class Moment:
         return np.asarray(self.com[:2] + self.com_velocity[:2] / self.omega)
 
     def landings(self) -> list[tuple[float, str]]:
-        """When which foot lands in what is ahead: s from now, and the foot."""
+        """The coming landings: the time from now, s, and the foot."""
         found, since = [], 0.0
         for now, later in pairwise(self.ahead):
             since += now.duration
@@ -99,7 +99,7 @@ class Moment:
 
 
 class FootstepPlanner(Protocol):
-    """Decides where feet land. One of your own is an object with these two methods."""
+    """Decides where feet land. Your own planner is an object with these two methods."""
 
     def steps(self, moment: Moment) -> Sequence[Footstep]:
         """A step for each of `moment.landings()`, in that order."""
@@ -111,14 +111,15 @@ class FootstepPlanner(Protocol):
 
 
 class CommandedSteps:
-    """Footsteps around a middle that goes as the command says.
+    """Footsteps around a middle that moves at the commanded velocity.
 
     A foot is put where it will be in its nominal place r beside the middle in the middle of its stance (Raibert): with
     c the middle, ψ the heading and t₊ the time to the middle of that stance,
 
         foothold = c + R_z(ψ + ω t₊ / 2) v t₊ + R_z(ψ + ω t₊) r.
 
-    Where the middle is now is told by the feet that stand, by the same formula. The foothold's height and normal are
+    The present place of the middle follows from the standing feet by the same formula. The foothold's height and normal
+    are
     those of the terrain, or of the plane that the feet feel.
 
     Args:
@@ -127,14 +128,14 @@ class CommandedSteps:
         apart: least distance of two feet side by side, m: feet are put farther apart where a command to the side needs
             it. None: they need not be.
         reach: greatest distance of a step from its nominal place beside the middle, forward and to the side, m.
-        terrain: that is known; None: none is.
+        terrain: the known terrain; None: unknown.
         soles: size of each sole, m, shape (2,): one is put where the terrain is even under it, forward or backward.
         climb: greatest step up or down, m.
         homing: share of the way to the place that the command has led to that a step makes up for, and how much at
             most, m.
 
     Attributes:
-        trouble: why no foothold was found for a step; empty while all were.
+        trouble: why no foothold was found for a step; empty if all were found.
     """
 
     def __init__(
@@ -190,7 +191,7 @@ class CommandedSteps:
     def _on_the_ground(
         self, moment: Moment, foot: str, xy: Array, yaw: float, last: Mapping[str, Footstep]
     ) -> Footstep:
-        """A footstep at a place: as high as the ground is there."""
+        """A footstep at a place, at the height of the ground there."""
         lowest = min(last.values(), key=lambda step: float(np.hypot(*(step.position[:2] - xy))))
         if self.terrain is None:
             n = moment.normal
@@ -232,7 +233,7 @@ class CommandedSteps:
 
 
 class ListedSteps:
-    """Footsteps out of a list, one after the other; at its end the robot stops.
+    """Footsteps from a list, one after the other; at its end the robot stops.
 
     Args:
         steps: in the order in which feet land.

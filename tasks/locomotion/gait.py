@@ -35,10 +35,10 @@ Phases = Mapping[str, tuple[float, float]]
 
 
 class Gait(Stepping):
-    """A robot on four legs steps as a gait and a velocity command say.
+    """Makes a robot on four legs step in a gait and follow a velocity command.
 
-    Feet are put where the capture point wants them: in their places beside a middle that goes as the command says,
-    shifted where the robot is pushed. The trunk follows the slope that the feet feel.
+    Feet are placed around a middle that moves at the commanded velocity, and shifted by the capture point when the
+    robot is pushed. The trunk follows the slope that the feet feel.
 
         gait = tasks.locomotion.Gait(robot, "trot", (0.5, 0.0, 0.0))
         controller = wbc.Controller(robot, gait.stack())
@@ -47,13 +47,13 @@ class Gait(Stepping):
     Args:
         robot: of `wbc.load`, with point feet.
         gait: "trot" (diagonal pairs), "pace" (pairs of a side), "walk" (one foot after the other); a `Schedule`; or
-            phases of one's own, by foot the shares of a cycle at which it is lifted and put down.
+            your own phases: by foot, the shares of a cycle at which it is lifted and put down.
         command: velocity forward and to the left, m/s, and yaw rate, rad/s.
         swing: time of a foot in the air, s.
         overlap: time on all feet between two swings, s.
         lift: height of a swing over the ground, m.
-        period: of the cycle of phases of one's own, s.
-        terrain: that is known; None: what the feet feel is all that is known.
+        period: cycle time for your own phases, s.
+        terrain: the known terrain; None: only what the feet feel is known.
         friction: of the feet with the ground.
         planner: of footsteps; None: a `CommandedSteps`.
         center: see `Stepping`.
@@ -63,12 +63,12 @@ class Gait(Stepping):
         begin: time from then to the first step, s.
         greatest: acceleration with which a command is taken up, m/s², m/s² and rad/s².
         limits: greatest command, m/s, m/s, rad/s; None: from how far the legs reach.
-        touch: share of its weight that tells a foot that it is on the ground.
-        patience: time that a foot goes on down where the ground comes late, s.
+        touch: share of the robot's weight from which on a foot counts as on the ground.
+        patience: how long a foot continues downward if the ground comes late, s.
         swing_gains: of the feet.
         trunk_gains: of the trunk's orientation.
         height_gains: of the height.
-        heed: weight of the centre of mass against the trunk's orientation.
+        heed: weight of the centre of mass relative to the trunk's orientation.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""When which foot is in the air: gaits."""
+"""Gaits: schedules of which feet are in the air."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from wbc.errors import WbcError, number, show
 
 
 class Interval(NamedTuple):
-    """A time in which the same feet are in the air.
+    """An interval in which the same feet are in the air.
 
     Attributes:
         duration: s.
@@ -21,7 +21,7 @@ class Interval(NamedTuple):
 
 
 class Schedule:
-    """A cycle of intervals, that comes again and again.
+    """A repeated cycle of intervals.
 
     Args:
         intervals: of one cycle, the first of them with all feet on the ground.
@@ -68,7 +68,7 @@ class Schedule:
 
     @classmethod
     def in_turn(cls, groups: Sequence[Sequence[str]], swing: float, overlap: float) -> Schedule:
-        """Groups of feet that swing in turn, with a while on all feet between.
+        """Groups of feet that swing in turn, with all feet on the ground in between.
 
         Args:
             groups: of feet.

@@ -1,4 +1,4 @@
-"""What of a foot touches the ground: the middle of its sole and its corners, or a point."""
+"""The part of a foot that touches the ground: a sole with its middle and corners, or a point."""
 
 from __future__ import annotations
 

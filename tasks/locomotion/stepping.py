@@ -1,4 +1,4 @@
-"""What walks: the clock of a schedule, and what happens at each tick of it."""
+"""The stepping that `Walk` and `Gait` share: the clock of a schedule, and what happens at each tick."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ from wbc.errors import WbcError, WbcWarning, number, show
 from wbc.tasking.gains import Gains
 
 DUE = 1e-9
-"""What is due within so many seconds is due: times of ticks are sums of periods."""
+"""Events within this many seconds are due, because times of ticks are sums of periods."""
 
 REPLAN = 0.01
-"""Plans are made anew once in so many seconds, and where a foot is lifted or lands."""
+"""Time between two plans, s; plans are also made when a foot is lifted or lands."""
 
 FASTER = 0.2
-"""A command is taken up no farther than this beyond the speed that the robot has, m/s: what can't follow slows down."""
+"""The smoothed command exceeds the robot's speed by no more than this, m/s: a robot that can't follow slows down."""
 
 SMOOTH = 0.3
-"""Time constant of that speed, s: it goes up and down with every step."""
+"""Time constant of the filter of that speed, s: the speed varies within every step."""
 
 LEASH = 0.25
 """The place that the command leads to is never farther from the centre of mass than this, m."""
@@ -50,7 +50,7 @@ AXES = ("forward", "to the left", "about the vertical")
 
 
 class Stepping:
-    """A robot on legs that steps as a schedule, planners and a tracker say: what `Walk` and `Gait` have in common.
+    """Makes a robot on legs step by a schedule, planners and a tracker: the common part of `Walk` and `Gait`.
 
     Args:
         robot: of `wbc.load`.
@@ -58,9 +58,9 @@ class Stepping:
         schedule: when which foot is in the air.
         soles: of the feet.
         planner: decides where feet land.
-        center: decides how the centre of mass goes over them; None: a `DivergentPlanner`.
-        tracker: leads it along; None: a `ZeroMomentTracker`.
-        adaptation: changes steps where the robot is pushed; None: a `StepAdaptation`.
+        center: decides how the centre of mass moves over the steps; None: a `DivergentPlanner`.
+        tracker: makes the centre of mass follow its plan; None: a `ZeroMomentTracker`.
+        adaptation: changes steps when the robot is pushed; None: a `StepAdaptation`.
         height: of the centre of mass over the ground, m.
         lift: height of a swing over the ground, m.
         friction: of the feet with the ground.
@@ -69,22 +69,22 @@ class Stepping:
         greatest: acceleration with which a command is taken up, m/s², m/s² and rad/s².
         limits: greatest command that the legs can follow, m/s, m/s and rad/s.
         inside: share of a sole that the zero-moment point keeps to.
-        touch: share of its weight that tells a foot that it is on the ground.
-        patience: time that a foot goes on down where the ground comes late, s.
+        touch: share of the robot's weight from which on a foot counts as on the ground.
+        patience: how long a foot continues downward if the ground comes late, s.
         tilts: whether the trunk follows the slope that the feet feel.
         swing_gains: of the feet.
         trunk_gains: of the trunk's orientation.
         height_gains: of the height.
-        heed: weight of the centre of mass against the trunk's orientation.
+        heed: weight of the centre of mass relative to the trunk's orientation.
 
     Attributes:
         command: velocity forward and to the left, m/s, and yaw rate, rad/s, in the axes of the robot's heading; may be
-            set at any time. More than `limits` is taken as these, with a warning.
-        planner: may be replaced by one of your own, as `center`, `tracker` and `adaptation`.
-        balance: the task that leads the centre of mass.
-        trunk: the task that keeps the root upright and in its heading.
+            set at any time. Values beyond `limits` are clipped, with a warning.
+        planner: may be replaced by your own, like `center`, `tracker` and `adaptation`.
+        balance: the task that moves the centre of mass.
+        trunk: the task that keeps the root upright and along the heading.
         swings: by foot, the tasks that move feet in the air, named "swing of ..."; each is off on the ground.
-        trouble: why the robot has slowed down; empty while it does what it is told.
+        trouble: why the robot has slowed down; empty while it follows its command.
     """
 
     def __init__(
@@ -175,7 +175,7 @@ class Stepping:
 
     @property
     def footsteps(self) -> tuple[Footstep, ...]:
-        """Where feet land next, as it is planned now; set, a list of steps to make, and then to stop."""
+        """The planned next footsteps. Set it to a list of steps to walk; the robot stops after them."""
         return tuple(self._steps)
 
     @footsteps.setter
@@ -195,7 +195,7 @@ class Stepping:
 
     @property
     def trouble(self) -> str:
-        """Why the robot has slowed down; empty while it does what it is told."""
+        """Why the robot has slowed down; empty while it follows its command."""
         return str(getattr(self.planner, "trouble", ""))
 
     def reset(self) -> None:
@@ -217,7 +217,7 @@ class Stepping:
     # --- what the tasks ask for ---------------------------------------------------------------------------------------
 
     def acceleration(self, robot: Dynamics, time: float) -> Array:
-        """What the centre of mass is to do in a state, m/s², world, shape (3,)."""
+        """The demanded acceleration of the centre of mass, m/s², world axes, shape (3,)."""
         if self._plan is None:
             return np.zeros(3)
         com, velocity = robot.com, robot.com_velocity
@@ -297,7 +297,7 @@ class Stepping:
         self._normal = self.soles.normal(list(self._feet.values())) if self.tilts else self._normal
 
     def _follow(self, t: float, dt: float, robot: Dynamics) -> None:
-        """Takes the command up smoothly, and carries on the place that it leads to."""
+        """Smooths the command, and integrates the place that it leads to."""
         wanted = np.clip(self._command, -self.limits, self.limits)
         if t - self._began < self.settle - DUE or self.trouble or isinstance(self.planner, ListedSteps):
             wanted = np.zeros(3)
@@ -316,7 +316,7 @@ class Stepping:
     # --- the clock ----------------------------------------------------------------------------------------------------
 
     def _clock(self, t: float, dt: float, robot: Dynamics, stack: Stack) -> bool:
-        """Goes on in the schedule; whether another interval began."""
+        """Advances the schedule; returns whether another interval began."""
         intervals = self.schedule.intervals
         if self._index < 0:
             if t - self._began < self.settle - DUE or self._may_stand():
@@ -448,7 +448,7 @@ class Stepping:
             self._plan = self.center.plan(moment, self._steps, zmp)
 
     def _rise(self, robot: Dynamics, dt: float) -> None:
-        """Leads the height of the centre of mass over the ground on, and the slope that the feet feel."""
+        """Updates the height of the centre of mass above the ground, and the slope that the feet feel."""
         z, rate, _ = self._high
         standing = [step for foot, step in self._feet.items() if foot not in self._swinging] or list(
             self._feet.values()

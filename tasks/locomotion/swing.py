@@ -1,4 +1,4 @@
-"""How a foot gets from step to step: paths of least jerk to a place that may still change."""
+"""The path of a swinging foot: of least jerk, to a place that may still change."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from wbc.arrays import Array
 from wbc.geometry import so3
 
 FROZEN = 0.08
-"""The place of a step is not changed within so many seconds of its landing: the foot could not follow."""
+"""The place of a step is fixed this many seconds before its landing: the foot could not follow later changes."""
 
 HEEDING = 0.025
-"""Time constant with which a foot heeds that its place has changed, s: its acceleration must not jump."""
+"""Time constant with which a foot follows a change of its place, s: its acceleration must not jump."""
 
 RISING = 0.5
 """Share of a swing at which a foot is at its highest."""
 
 SETTLING = 0.004
-"""A foot that is so near to its time of landing, s, goes straight down."""
+"""Time before landing from which on a foot moves straight down, s."""
 
 
 ARRIVING = 0.05

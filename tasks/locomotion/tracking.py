@@ -1,4 +1,4 @@
-"""How the centre of mass is led along a plan: feedback by the zero-moment point, within the feet that stand."""
+"""Tracking of a plan of the centre of mass: feedback by the zero-moment point, within the standing feet."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from wbc.arrays import Array
 
 
 class Tracker(Protocol):
-    """Makes an acceleration of the centre of mass out of a plan and a state."""
+    """Computes an acceleration of the centre of mass from a plan and a state."""
 
     def acceleration(
         self, com: Array, com_velocity: Array, divergent: Array, zmp: Array, support: Array, omega: float

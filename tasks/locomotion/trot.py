@@ -1,7 +1,7 @@
-"""A trot: when which foot is lifted, where it is put down, and what the base does meanwhile.
+"""A trot: the timing and places of steps, and the motion of the base.
 
-A gait is no task: it has no rows. It stands here because it makes tasks and steers them, and what composes tasks is
-above `wbc`. Its own tasks are `Trot.base` and `Trot.steps`.
+A gait is not a task: it has no rows. It is here because it makes and steers tasks, and composing tasks is done above
+`wbc`. Its own tasks are `Trot.base` and `Trot.steps`.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from wbc.tasking.gains import Gains
 from wbc.tasking.levels import Levels
 
 TICK = 1e-9
-"""What is due within so many seconds is due: times of ticks are sums of periods."""
+"""Events within this many seconds are due, because times of ticks are sums of periods."""
 
 
 def _at(coefficients: tuple[float, ...], s: float) -> float:
@@ -53,10 +53,11 @@ DOWN = _with_derivatives(Polynomial([0.0, 0.0, 0.0, 1.0, -1.0]))
 
 
 class Trot:
-    """Diagonal pairs of feet step in turn, so that a quadruped follows a velocity command.
+    """Makes a quadruped trot at a commanded velocity: diagonal pairs of feet step in turn.
 
-    A step is a short while on all four feet, over which one pair is loaded and the other unloaded, and a swing of the
-    unloaded pair. A foot is put where its hip will be in the middle of the stance that follows (Raibert): with p, v and
+    A step is a short time on all four feet, during which one pair is loaded and the other unloaded, and then a swing of
+    the unloaded pair. A foot is put where its hip will be in the middle of the stance that follows (Raibert): with p, v
+    and
     ψ the position, velocity and yaw of the base, t₊ the time to the middle of that stance and r the foot's place under
     the base,
 
@@ -65,7 +66,7 @@ class Trot:
     A wheel rolls on under the base during its stance, and leaves it to the side only. It is put down where its hip will
     be at the touchdown, and before that by half of how far it will be left to the side; it swings as fast as it rolls,
     and turns as if it rolled. While it is on the ground it is kept under its hip, forward and backward: else wheels
-    would be thrown about for what their inertia does to the base. All that is `steps`; it stands above the base.
+    would be thrown about for what their inertia does to the base. These tasks are `steps`; put them above the base.
 
     The base keeps its height and stays level, and follows the integrated command. Put `base` and `steps` into a stack,
     the feet being point contacts named as their frames, and call `update` before each tick.
@@ -81,7 +82,7 @@ class Trot:
         touchdown: speed with which a foot meets the ground, m/s.
         settle: time to stand before the first step, s.
         greatest: acceleration with which a new command is taken up, m/s² and rad/s².
-        leash: distance that the base's target may be ahead of the base, m.
+        leash: greatest distance of the base's target from the base, m.
         base: name of the frame that is steered; None: the robot's root.
         base_gains: of the base; soft in x and y, where two feet can't move it freely: a base that is held hard along
             the line through two feet is thrown across it.

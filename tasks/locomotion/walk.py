@@ -39,7 +39,7 @@ BESIDE = 0.03
 
 
 class Walk(Stepping):
-    """A robot on two legs walks as a velocity command or a list of footsteps says.
+    """Makes a robot on two legs walk by a velocity command or a list of footsteps.
 
     The centre of mass follows a divergent component of motion that is planned over the footsteps, with a while on both
     feet between them; an error of it moves the zero-moment point inside the soles, and where that is not enough the
@@ -58,7 +58,7 @@ class Walk(Stepping):
         lift: height of a swing over the ground, m.
         lower: by how much the centre of mass is lower than in the nominal configuration, m: knees that are almost
             straight can't make steps.
-        terrain: that is known; None: what the feet feel is all that is known.
+        terrain: the known terrain; None: only what the feet feel is known.
         friction: of the soles with the ground.
         planner: of footsteps; None: a `CommandedSteps`.
         center: see `Stepping`.
@@ -69,12 +69,12 @@ class Walk(Stepping):
         greatest: acceleration with which a command is taken up, m/s², m/s² and rad/s².
         limits: greatest command, m/s, m/s, rad/s; None: from how far the legs reach.
         inside: share of a sole that the zero-moment point keeps to.
-        touch: share of its weight that tells a foot that it is on the ground.
-        patience: time that a foot goes on down where the ground comes late, s.
+        touch: share of the robot's weight from which on a foot counts as on the ground.
+        patience: how long a foot continues downward if the ground comes late, s.
         swing_gains: of the feet.
         trunk_gains: of the trunk's orientation.
         height_gains: of the height.
-        heed: weight of the centre of mass against the trunk's orientation.
+        heed: weight of the centre of mass relative to the trunk's orientation.
     """
 
     def __init__(
@@ -162,7 +162,8 @@ class Walk(Stepping):
     def stack(self) -> Stack:
         """A stack to walk with: physics, limits, contacts, feet in the air, quiet arms, balance, least torque.
 
-        Quiet arms stand above balance: else, where the soles can't do what balance asks, arms become reaction wheels.
+        Quiet arms are above balance: otherwise, when the soles can't do what balance asks, the arms become reaction
+        wheels.
         """
         robot = self.robot
         levels = EquationOfMotion() / (TorqueLimits() + FrictionCones())

@@ -28,7 +28,7 @@ def reaching() -> tuple[wbc.Controller, wbc.Simulator]:
 
 @FULL
 def test_a_full_disk_stops_the_log_and_not_the_run():
-    with pytest.warns(wbc.WbcWarning, match=r"the log '/dev/full' can't be written: No space left on device; it goes"):
+    with pytest.warns(wbc.WbcWarning, match=r"the log '/dev/full' can't be written: No space left on device; the run"):
         log = wbc.run(*reaching(), 0.3, record="/dev/full")
     assert len(log) == 300 and log.ended == "finished" and "No space left" in log.unwritten
     assert np.array_equal(log.q, wbc.run(*reaching(), 0.3).q)

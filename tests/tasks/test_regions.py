@@ -137,7 +137,7 @@ def test_a_centre_of_mass_that_is_pulled_out_stays_over_its_feet() -> None:
         (lambda: tasks.PowerLimit(0.0), "power limit: most"),
         (lambda: tasks.OverSupport(polygon=[[0, 0], [1, 1]]), "over support: a polygon"),
         (lambda: tasks.KeepIn("hand", (0, 0, 0), (1, 1, 1)).check(wbc.load("arm", "numpy"), {}), "no frame 'hand'"),
-        (lambda: tasks.KeepIn("tool", (0, 0, 0), (1, 1, 1), np.ones((4, 4))), "pose is no homogeneous"),
+        (lambda: tasks.KeepIn("tool", (0, 0, 0), (1, 1, 1), np.ones((4, 4))), "pose is not a homogeneous"),
     ],
 )
 def test_mistakes_are_named(make: object, words: str) -> None:
