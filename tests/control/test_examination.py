@@ -116,13 +116,13 @@ def test_actuators_that_give_all_that_they_have(monkeypatch: pytest.MonkeyPatch)
     """All that a task leaves them, where one leaves less; of the least of several."""
     monkeypatch.setattr("wbc.control.examination.actuator_names", lambda model: ["slide", "other"])
     assert spent([9.98, -19.97]) == []
-    assert spent([-9.995, 1.0]) == [Finding("torque limit", "slide", 9.995, "N", "slide gives all of its 10 N")]
+    assert spent([-9.995, 1.0]) == [Finding("torque limit", "slide", 9.995, "N", "slide is at its limit of 10 N")]
     assert [one.unit for one in spent([10.0, 20.0])] == ["N", "N m"]
     limit, loose = (told(part("t", [0.0], [1.0], task=task(bounds_torques=True, scale=s)), [0.0]) for s in (0.5, 0.8))
     plain = told(part("t", [0.0], [1.0], task=task(bounds_torques=True)), [0.0])
     idle = told(part("t", [0.0], [1.0], task=task(scale=0.1)), [0.0])
     assert spent([4.99, 9.0], limit, loose, plain, idle) == []
-    assert spent([4.999, 9.0], limit, loose, plain, idle)[0].text == "slide gives all of its 5 N"
+    assert spent([4.999, 9.0], limit, loose, plain, idle)[0].text == "slide is at its limit of 5 N"
     wide = told(part("t", [0.0], [1.0], task=task(bounds_torques=True, scale=2.0)), [0.0])
     assert len(spent([10.0, 0.0], wide)) == 1
     assert spent([0.0, 1e9], effort=(0.0, np.inf)) == []
@@ -137,7 +137,7 @@ def test_torques_that_change_as_fast_as_they_may_for_a_while() -> None:
     for since, count in ((None, 0), (9.91, 0), (9.89, 1)):
         found = examination(past=Past((), {}, {}, since), active=active)._hurried_actuators()
         assert len(found) == count
-    text = "knee changes its torque as fast as it may, which has gone on for 0.11 s"
+    text = "knee has changed its torque at the maximum rate for 0.11 s"
     assert found == [Finding("torque rate", "knee", pytest.approx(0.11), "s", text)]
 
 
@@ -167,10 +167,10 @@ def looks(*errors: Any, times: Any = (8.9, 9.2, 9.5, 10.0), name: str = "mine") 
 def test_an_error_that_stays_for_a_second_is_out_of_reach(errors: Any, row: str | None) -> None:
     rows = part("mine", [3.0] * 3, names=["x of tool", "rx of tool", "slide"], A=np.eye(3))
     found = examination(told(rows, [0.0] * 3), past=looks(*errors))._out_of_reach()
-    assert [finding.text.split(" is off")[0] for finding in found] == ([] if row is None else [f"mine: {row}"])
+    assert [finding.text.split(" is ")[0] for finding in found] == ([] if row is None else [f"mine: {row}"])
     if row == "slide" or (row == "x of tool" and abs(errors[-1][0]) == 0.1):
         off = abs(errors[-1][2 if row == "slide" else 0])
-        text = f"mine: {row} is off its target by {off:.3g} m, no less than 1.1 s ago"
+        text = f"mine: {row} is {off:.3g} m off its target and came no nearer in 1.1 s"
         assert found == [Finding("out of reach", "mine", pytest.approx(off), "m", text)]
 
 

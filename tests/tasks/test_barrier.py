@@ -64,7 +64,7 @@ def test_a_start_below_comes_back_smoothly_and_is_told() -> None:
     back = int((kept >= floor).argmax())
     assert 0 < back < 1000 and (kept[back:] >= floor - 1e-6).all()
     assert np.abs(np.diff(kept, 2)).max() / 1e-6 < 50.0  # ten times the braking acceleration
-    assert "led back" not in last.explain()
+    assert "brought back" not in last.explain()
 
 
 def test_what_moves_by_itself_counts() -> None:
