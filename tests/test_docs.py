@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import warnings
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 import tasks
+import wbc
 from scripts.site_hooks import on_page_markdown
 
 DOCS = Path(__file__).parents[1] / "docs"
@@ -52,3 +55,33 @@ def test_links_out_of_the_docs_are_words_in_the_site() -> None:
 def test_every_task_is_on_a_page() -> None:
     pages = "\n".join(path.read_text(encoding="utf-8") for path in DOCS.rglob("*.md"))
     assert [name for name in tasks.__all__ if f"::: tasks.{name}\n" not in pages] == []
+
+
+def test_messages_on_the_page_of_questions_are_those_of_the_code() -> None:
+    source = ""
+    for package in ("wbc", "tasks"):
+        for path in sorted((DOCS.parent / package).rglob("*.py")):
+            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+                source += node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else "\0"
+    page = (DOCS / "questions.md").read_text(encoding="utf-8")
+    told = re.findall(r"^\| `([^`]*)` \|", page, re.MULTILINE)
+    assert len(told) > 15
+    for message in told:
+        for words in re.split(r"…|'[^']*'", message):
+            if len(words.split()) > 2:
+                assert words.strip(" .,;:()?") in source.replace("\0", ""), words
+
+
+def test_what_strict_priority_costs_is_what_the_page_says(capsys) -> None:
+    names: dict[str, Any] = {}
+    exec(PAGES["choosing.md"][0], names)
+    strict, weighted = names["worst"]("hierarchical-qp"), names["worst"](wbc.solvers.WeightedQP(ratio=100.0))
+    assert 0.0 < weighted[0] - strict[0] < 1e-3 * strict[0], "the tool gains next to nothing"
+    assert strict[1] > 2.0 * weighted[1], "and the posture pays"
+    page = (DOCS / "choosing.md").read_text(encoding="utf-8")
+    found = re.search(
+        r"about ([\d.]+) m/s².* better by ([\d.]+) m/s².* misses (\d+) rad/s² instead of\s(\d+)", page, re.DOTALL
+    )
+    assert found is not None
+    told = weighted[0], weighted[0] - strict[0], strict[1], weighted[1]
+    assert [float(number) for number in found.groups()] == pytest.approx(told, rel=0.15)
