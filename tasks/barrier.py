@@ -23,10 +23,10 @@ class Heights(NamedTuple):
     drift.
 
     Attributes:
-        value: h, shape (n,).
+        value: h, in its own unit, shape (n,).
         jacobian: J, shape (n, nv).
-        rate: h', shape (n,).
-        drift: h'' when v̇ is zero, shape (n,).
+        rate: h', in that unit per s, shape (n,).
+        drift: h'' when v̇ is zero, in that unit per s², shape (n,).
     """
 
     value: Array

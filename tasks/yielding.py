@@ -84,7 +84,7 @@ class Admittance:
 
     @property
     def displacement(self) -> Array:
-        """x: the way from the base target, shape (size,)."""
+        """x: the way from the base target, m and rad, shape (size,)."""
         return self._x.copy()
 
     def felt(self, force: ArrayLike, period: float) -> None:

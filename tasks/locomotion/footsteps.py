@@ -58,7 +58,8 @@ class Moment:
 
     Attributes:
         time: s.
-        command: smoothed command: velocity forward and to the left, m/s, and yaw rate, rad/s, in the heading's axes.
+        command: smoothed command: velocity forward and to the left, m/s, and yaw rate, rad/s, in the heading's axes,
+            shape (3,).
         heading: that the robot should have, rad.
         place: that the command has led to, m, world, shape (2,).
         com: of the whole robot, world, m, shape (3,).

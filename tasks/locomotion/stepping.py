@@ -154,7 +154,9 @@ class Stepping:
 
     @property
     def command(self) -> Array:
-        """Velocity forward and to the left, m/s, and yaw rate, rad/s, in the axes of the robot's heading."""
+        """Velocity forward and to the left, m/s, and yaw rate, rad/s, in the axes of the robot's heading, shape
+        (3,).
+        """
         return self._command
 
     @command.setter

@@ -187,7 +187,7 @@ class Trot:
 
     @property
     def command(self) -> Array:
-        """Velocity forward and to the left, m/s, and yaw rate, rad/s."""
+        """Velocity forward and to the left, m/s, and yaw rate, rad/s, shape (3,)."""
         return self._command
 
     @command.setter

@@ -20,11 +20,11 @@ class Command:
     All arrays have the shape (na,), in the order of the torques of a `Solution`.
 
     Attributes:
-        position: rad or m.
-        velocity: rad/s or m/s.
-        torque: the feed-forward part, N m or N.
-        kp: N m/rad or N/m.
-        kd: N m s/rad or N s/m.
+        position: of each motor, rad or m, shape (na,).
+        velocity: of each motor, rad/s or m/s, shape (na,).
+        torque: the feed-forward part, N m or N, shape (na,).
+        kp: N m/rad or N/m, shape (na,).
+        kd: N m s/rad or N s/m, shape (na,).
     """
 
     position: Array

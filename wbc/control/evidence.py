@@ -29,10 +29,10 @@ class Times(NamedTuple):
     """The time that the parts of a tick took, s.
 
     Attributes:
-        backend: the robot's state, mass matrix, bias and contact Jacobians.
-        tasks: the rows of the tasks, with their Jacobians.
-        solver: elimination and solver.
-        total: the whole tick.
+        backend: the robot's state, mass matrix, bias and contact Jacobians, s.
+        tasks: the rows of the tasks, with their Jacobians, s.
+        solver: elimination and solver, s.
+        total: the whole tick, s.
     """
 
     backend: float
@@ -69,8 +69,8 @@ class LevelReport:
 
     Attributes:
         residual: by task: A x − b (achieved minus wanted, the opposite sign of `Task.error`), or the amount beyond the
-            bound for inequalities; in the rows' units.
-        cost: square root of the sum of the weighted squared residuals.
+            bound for inequalities; in the rows' units, shape (rows,) each.
+        cost: square root of the sum of the weighted squared residuals, in the rows' units.
     """
 
     residual: Mapping[str, Array]

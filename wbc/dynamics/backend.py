@@ -287,10 +287,10 @@ class Backend(ABC):
 
     @property
     def q(self) -> Array:
-        """The configuration of the last update, shape (nq,)."""
+        """The configuration of the last update, m and rad, shape (nq,)."""
         return self._q if self.updates else self._get("q", self.model.neutral)
 
     @property
     def v(self) -> Array:
-        """The velocity of the last update, shape (nv,)."""
+        """The velocity of the last update, m/s and rad/s, shape (nv,)."""
         return self._v if self.updates else self._get("v", self.model.neutral)

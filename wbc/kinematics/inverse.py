@@ -36,14 +36,14 @@ class InverseSolution:
     """The result of inverse kinematics.
 
     Attributes:
-        q: the configuration, shape (nq,): the solution, or the nearest one found.
+        q: the configuration, m and rad, shape (nq,): the solution, or the nearest one found.
         solved: whether both errors are within the tolerance.
         position_error: distance of the frame from its target, m; 0 if the target has no position.
         rotation_error: angle between the frame and its target, rad; 0 if the target has no rotation.
         reason: why it ended: "reached", or the reason for the remaining error.
         iterations: steps from all starts together.
         starts: how many starts were tried.
-        path: the configurations of the last start, shape (steps, nq), if recorded.
+        path: the configurations of the last start, m and rad, shape (steps, nq), if recorded.
     """
 
     q: Array

@@ -58,7 +58,7 @@ class VelocitySolution(Evidence):
 
     @property
     def velocity(self) -> Array:
-        """The velocity that the robot should have, shape (nv,)."""
+        """The velocity that the robot should have, m/s and rad/s, shape (nv,)."""
         return self._x
 
     def _physics(self) -> Array:

@@ -35,9 +35,9 @@ class Motion(NamedTuple):
     """What `simulate` gives.
 
     Attributes:
-        time: s (n + 1,).
-        pose: T_world_body (n + 1, 4, 4).
-        velocity: v (n + 1, m).
+        time: s, shape (n + 1,).
+        pose: T_world_body, shape (n + 1, 4, 4).
+        velocity: v, shape (n + 1, m).
     """
 
     time: Array

@@ -21,8 +21,8 @@ class Actuator:
     Attributes:
         name: unique among the actuators of a model; a motor of a joint is called as its joint.
         effort: the greatest u, N or N m.
-        least: the least u; None: −effort. 0 for what only pulls, or only pushes.
-        joints: the force on each joint for u = 1, by its name: a number, or one for each of its velocities.
+        least: the least u, N or N m; None: −effort. 0 for an actuator that only pulls or only pushes.
+        joints: the force on each joint for u = 1, by its name, N or N m: a number, or one for each of its velocities.
         frame: that a thruster is fixed to, by its name; empty: none.
         wrench: on that frame for u = 1: force and torque at its origin, in its axes, shape (6,).
         against: a frame that takes the reaction, and in whose axes the wrench is; empty: nothing of the robot does.

@@ -100,14 +100,14 @@ class Joint(_Part):
         pose: the joint frame in the parent's body frame, shape (4, 4).
         axis: unit vector in the joint frame, shape (3,); for planar joints the normal of the plane.
         lower: least position, rad or m, of a joint with one coordinate; -inf where there is none.
-        upper: greatest position.
+        upper: greatest position, rad or m.
         velocity: greatest speed of each of its velocities, rad/s or m/s.
         effort: greatest torque or force the actuator gives on each of its velocities, N m or N.
         armature: reflected inertia of the rotor, added to the diagonal of the mass matrix, kg m² or kg.
         damping: viscous, N m s/rad or N s/m.
         friction: Coulomb friction, N m or N.
         stiffness: of a spring in the joint, N m/rad or N/m (joints with one coordinate).
-        rest: position at which that spring is relaxed.
+        rest: position at which that spring is relaxed, rad or m.
         actuated: whether a motor drives it.
     """
 
@@ -240,11 +240,12 @@ class Limits:
     """The limits of the joints as arrays.
 
     Attributes:
-        lower: least position by velocity index, shape (nv,); -inf for coordinates that have no limit or are not scalar.
-        upper: greatest position, shape (nv,).
-        velocity: greatest speed, shape (nv,).
-        effort: greatest torque or force of each actuator, shape (na,); inf where none is known.
-        least: the least one, shape (na,): −effort, but for actuators that only pull or only push.
+        lower: least position by velocity index, rad or m, shape (nv,); -inf for coordinates that have no limit or are
+            not scalar.
+        upper: greatest position, rad or m, shape (nv,).
+        velocity: greatest speed, rad/s or m/s, shape (nv,).
+        effort: greatest torque or force of each actuator, N m or N, shape (na,); inf where none is known.
+        least: the least one, N m or N, shape (na,): −effort, except for actuators that only pull or only push.
     """
 
     lower: Array

@@ -67,7 +67,7 @@ class Histogram:
 
     @property
     def counts(self) -> tuple[Array, Array]:
-        """The lower ends of the bins that are not empty, s, and how many there are in each."""
+        """The lower ends of the bins that are not empty, s, and the count in each, shape (bins,) both."""
         used = np.flatnonzero(self._bins)
         return np.asarray(used * FINE, dtype=float), np.asarray(self._bins[used], dtype=float)
 

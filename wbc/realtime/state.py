@@ -31,8 +31,8 @@ class State:
 
     Attributes:
         time: time of the readings, s, by the robot's clock: a state with another time is another state.
-        position: q of the joints, without the floating base, shape (nq,) or (nq − 7,).
-        velocity: v of the joints, without the floating base, shape (nv,) or (nv − 6,).
+        position: q of the joints, without the floating base, rad or m, shape (nq,) or (nq − 7,).
+        velocity: v of the joints, without the floating base, rad/s or m/s, shape (nv,) or (nv − 6,).
         torque: that the motors exert, N m or N, shape (na,); not a number where it is not measured.
         imu: of the base; None: there is none.
         contacts: measured normal forces by the frame of the sensor, N; a switch gives 0 or inf. Empty: there is none.

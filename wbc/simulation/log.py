@@ -58,9 +58,9 @@ class Log:
         contacts: names of the stack's contacts, in the order of `forces`.
         feet: frames whose contact forces were measured, in the order of `measured`: the feet, and the contacts' frames.
         time: s, shape (ticks,).
-        q: configurations, as measured, shape (ticks, nq).
-        v: velocities, as measured, shape (ticks, nv).
-        torque: commanded, shape (ticks, na).
+        q: configurations, as measured, m and rad, shape (ticks, nq).
+        v: velocities, as measured, m/s and rad/s, shape (ticks, nv).
+        torque: commanded, N m or N, shape (ticks, na).
         forces: commanded at the contacts, world axes, N, shape (ticks, contacts, 3).
         measured: contact forces, their mean over the period before the tick, world axes, N, shape (ticks, feet, 3).
         cost: of each level of the stack, shape (ticks, levels).
@@ -69,8 +69,8 @@ class Log:
         status: of each tick, "optimal", "relaxed" or "failed".
         tick_time: of `controller.step`, s, shape (ticks,).
         ended: "finished", "stopped", "interrupted", or what went wrong; empty if the file is incomplete.
-        true_q: true configurations, shape (ticks, nq); equal to `q` if the plant's sensors have no errors.
-        true_v: true velocities, shape (ticks, nv).
+        true_q: true configurations, m and rad, shape (ticks, nq); equal to `q` if the plant's sensors have no errors.
+        true_v: true velocities, m/s and rad/s, shape (ticks, nv).
         errors: desired − measured by task, in the axes of its rows, shape (ticks, rows): see `Task.error`.
         delivered: torques that the plant's actuators exerted, their mean over the period after the tick, shape
             (ticks, na); not a number where the plant can't tell.

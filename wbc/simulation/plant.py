@@ -34,11 +34,13 @@ class Plant(ABC):
     @property
     @abstractmethod
     def state(self) -> tuple[Array, Array]:
-        """q, shape (nq,), and v, shape (nv,): copies."""
+        """q, m and rad, shape (nq,), and v, m/s and rad/s, shape (nv,): copies."""
 
     @property
     def true_state(self) -> tuple[Array, Array]:
-        """The state without sensor errors, if the plant knows it; otherwise `state` itself."""
+        """q, shape (nq,), and v, shape (nv,), without sensor errors, if the plant knows them; otherwise `state`
+        itself.
+        """
         return self.state
 
     @property

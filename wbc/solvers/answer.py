@@ -36,7 +36,7 @@ class LevelAnswer:
 
     Attributes:
         residual: ``A x`` minus the nearest point of [lower, upper], by row: positive above `upper`, negative below
-            `lower`, 0 in between; for an equality ``A x - b``.
+            `lower`, 0 in between; for an equality ``A x - b``. Shape (m,).
         cost: sqrt(sum of weight * residual²).
         rank: how many directions of x the level's held rows (equalities and active inequalities) fixed.
         active: the inequality rows that hold x back, row of the level → -1 (at `lower`) or +1 (at `upper`).

@@ -22,11 +22,11 @@ class Stopping:
     still stop, is exponential, so that the acceleration does not jump when a limit becomes active.
 
     Attributes:
-        braking: acceleration a_brake that is always available to stop.
-        greatest: greatest acceleration that is ever demanded, to either side.
+        braking: acceleration a_brake that is always available to stop, m/s² or rad/s².
+        greatest: greatest acceleration that is ever demanded, to either side, m/s² or rad/s².
         approach: time constant of the approach to a greatest speed, s; 0: within a period.
         omega: rate of the critically damped motion back from beyond the limit, 1/s.
-        inside: how far within the limit that motion ends, so that it gets there in finite time.
+        inside: how far within the limit that motion ends, m or rad, so that it gets there in finite time.
     """
 
     braking: float

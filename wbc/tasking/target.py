@@ -79,7 +79,8 @@ class Target:
 
     @property
     def value(self) -> Array | Moving | None:
-        """The target as given: a read-only copy, a function, or None to hold the measured value; may be set at any
+        """The target as given: a read-only copy of the given shape, a function, or None to hold the measured value; may
+        be set at any
         time.
         """
         return self._value if self._function is None else self._function
@@ -129,7 +130,9 @@ class Targeted:
 
     @property
     def target(self) -> Array | Moving | None:
-        """The target: a read-only copy of the given value, a function of time, or None; may be set at any time."""
+        """The target: a read-only copy of the given value and shape, a function of time, or None; may be set at any
+        time.
+        """
         return self._target.value
 
     @target.setter

@@ -31,7 +31,7 @@ class Tick:
 
     Attributes:
         layout: of x.
-        time, period, last_torque, ceilings, anchors, external: as given.
+        time, period, last_torque, ceilings, anchors, external: as given: see the arguments for shapes and units.
     """
 
     __slots__ = ("anchors", "ceilings", "external", "last_torque", "layout", "period", "time")

@@ -174,14 +174,14 @@ class Picture:
         torque: commanded, shape (na,).
         forces: by contact, N, world axes: shape (3,), or a wrench, shape (6,).
         measured: by frame, N, world axes, shape (3,).
-        costs: of each level.
+        costs: of each level, in the units of its rows, shape (levels,).
         tick: time of the slowest tick since the last picture, s.
         status: of the tick.
         mode: "running", "paused", "ended", or "replay".
         weights: of tasks, by name.
         presence: how far each task is in force.
         knobs: where the other knobs are, by task and name.
-        targets: that are constant, by task: poses, positions or rotations.
+        targets: constant targets by task: poses, shape (4, 4), positions, m, shape (3,), or rotations, shape (3, 3).
         pushes: frame and force of each, N, world axes.
         health: of the tick, a line or several.
         explanation: of the tick, or of one shortly before; None: nobody asked.

@@ -35,8 +35,8 @@ class Multipliers:
     Attributes:
         levels: these levels, lowest priority first; one past the last is the implicit one, min ½ |x|².
         lines: λ of all rows, one line for each of these, shape (q, M).
-        sizes: Σ |residual| |row| of each of these: what a multiplier is measured by.
-        missed: the largest residual of each.
+        sizes: Σ |residual| |row| of each of these, the scale of multipliers, shape (q,).
+        missed: the largest residual of each, shape (q,).
     """
 
     levels: list[int]
