@@ -39,6 +39,7 @@ TESTS = {
     "wbc/control": (
         *("tests/control", "tests/tasking", "tests/tasks", "tests/simulation/test_log.py"),
         "tests/realtime/test_command.py",
+        "tests/test_bad_input.py",
     ),
     "wbc/solvers": ("tests/solvers", "tests/control"),
     "wbc/tasking": ("tests/tasking", "tests/control", "tests/tasks"),

@@ -2,12 +2,16 @@
 
 import copy
 import multiprocessing
+import pickle
+import signal
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 import tasks
 import wbc
+from wbc.control import batch as module
 from wbc.simulation import Plants
 
 COUNT, TICKS = 5, 12
@@ -171,3 +175,69 @@ def test_what_can_not_be_is_told():
                 batch.step(one.robot.model.nominal, np.zeros((2, 18)))
             with pytest.raises(wbc.WbcError, match="finite|numbers"):
                 batch.step(np.full((2, 19), np.nan), np.zeros((2, 18)))
+
+
+def test_copies_begin_anew():
+    """What the controller has been through is nothing to them."""
+    one, fresh = controller(), controller()
+    q, v = states(one.robot)
+    for tick in range(3):
+        one.step(q[tick, 0], v[tick, 0], 5.0 + 1e-3 * tick)
+    with wbc.Batch(one, 2, jobs=1) as batch:
+        found = batch.step(q[5, :2], v[5, :2], 0.0)
+    assert np.array_equal(found.torque[0], fresh.step(q[5, 0], v[5, 0], 0.0).torque)
+
+
+def test_a_process_answers_until_it_is_told_to_end(monkeypatch):
+    """It leaves Ctrl-C to its parent, and errors are raised there, whatever they hold."""
+
+    class Pipe:
+        asked, answers = [pickle.dumps(t) for t in (0.5, 1.0, 1.5)] + [module.END], []
+
+        def recv_bytes(self):
+            return self.asked.pop(0)
+
+        def send_bytes(self, answer):
+            self.answers.append(answer)
+
+    class Board:
+        def step(self, controllers, part, t):
+            assert (controllers, part) == ("ours", slice(2, 4))
+            if t == 1.0:
+                raise ValueError("it is one")
+            if t == 1.5:
+                raise ValueError("with a lambda", lambda: 0)
+
+    signals, threads = [], []
+    monkeypatch.setattr("signal.signal", lambda *given: signals.append(given))
+    monkeypatch.setattr("threading.Thread", lambda **given: threads.append(given) or SimpleNamespace(start=lambda: 0))
+    pipe = Pipe()
+    module._serve("ours", slice(2, 4), Board(), pipe, 77)
+    assert signals == [(signal.SIGINT, signal.SIG_IGN)]
+    assert threads == [{"target": module._watch, "args": (77,), "daemon": True}]
+    plain, odd = (pickle.loads(answer) for answer in pipe.answers[1:])
+    assert pipe.answers[0] == b"" and isinstance(plain, ValueError) and str(plain) == "it is one"
+    assert isinstance(odd, wbc.WbcError) and str(odd).startswith("ValueError: ('with a lambda', ")
+
+
+def test_a_process_ends_with_its_parent(monkeypatch):
+    parents, slept = [7, 7, 1], []
+    monkeypatch.setattr("os.getppid", lambda: parents.pop(0))
+    monkeypatch.setattr("time.sleep", slept.append)
+
+    def leave(code):
+        raise SystemExit(code)
+
+    monkeypatch.setattr("os._exit", leave)
+    with pytest.raises(SystemExit) as left:
+        module._watch(7)
+    assert left.value.code == 0 and slept == [1.0, 1.0]
+
+
+def test_a_job_a_core_that_this_process_may_use(monkeypatch):
+    monkeypatch.setattr("os.sched_getaffinity", lambda pid: {0, 3, 5} if pid == 0 else set(), raising=False)
+    assert module._cores() == 3
+    monkeypatch.delattr("os.sched_getaffinity")
+    for told, cores in ((4, 4), (None, 1)):
+        monkeypatch.setattr("os.cpu_count", lambda told=told: told)
+        assert module._cores() == cores

@@ -85,6 +85,14 @@ def test_tasks_are_found_by_name() -> None:
             call("bse")
 
 
+def test_tasks_of_one_name_are_numbered() -> None:
+    three = [tasks.JointAcceleration(name="mine") for _ in range(3)]
+    taken = tasks.JointAcceleration(name="mine 3")
+    stack = wbc.Stack([[tasks.EquationOfMotion()], [three[0], taken], three[1:]])
+    assert [stack.name_of(task) for task in three] == ["mine", "mine 2", "mine 4"]
+    assert stack["mine 3"] is taken and stack["mine 4"] is three[2]
+
+
 def test_mistakes_are_caught_when_the_stack_is_made() -> None:
     physics, (a, b) = tasks.EquationOfMotion(), some(2)
     foot = wbc.PointContact("LF_foot")

@@ -128,8 +128,8 @@ class Controller(Independent, Periodic):
             raise WbcError(f"guard = {show(guard)} must be True or False")
         self.guard = guard
         self.rise = None if rise is None else number(rise, "the rise of torques, s,", high=1e6, above=True)
-        steady = self.rise is not None and not self.solver.ignores_inequalities
-        self._steadiness = Steadiness(self.robot, self.rise) if steady and self.rise is not None else None
+        bound = None if self.solver.ignores_inequalities else self.rise
+        self._steadiness = None if bound is None else Steadiness(self.robot, bound)
         self._steady: dict[Layout, SteadySolving] = {}
         self.measured: Mapping[str, Array] = {}
         self._exact = isinstance(self.solver, HierarchicalQP)
