@@ -8,7 +8,13 @@ import pytest
 import tasks
 import wbc
 from tests.control.scenes import contacts, controller, moving_state
-from wbc.control.equation_of_motion import MotionEquation, force_scale
+from wbc.control.equation_of_motion import (
+    MotionEquation,
+    _combinations,
+    _solutions,
+    _solutions_of_any_rank,
+    force_scale,
+)
 
 ROBOTS = ("planar_arm", "arm", "quadruped", "humanoid")
 
@@ -123,3 +129,55 @@ def test_mistakes_about_wrenches_are_named() -> None:
         wbc.Controller(robot, bad).step(robot.model.nominal, np.zeros(7))
     with pytest.raises(wbc.WbcError, match="the controller solves the one equation of motion"):
         type("Mine", (tasks.EquationOfMotion,), {})
+
+
+@pytest.mark.parametrize("rows", [1, 3, 6])
+def test_what_actuators_do_is_turned_into_coordinates_and_back(rows: int) -> None:
+    G = np.random.default_rng(0).normal(size=(rows, 6))
+    P, back = _combinations(G)
+    np.testing.assert_allclose(P @ back, np.eye(6), atol=1e-12)
+    np.testing.assert_allclose(back[:, :rows], G.T, atol=1e-12)
+    np.testing.assert_allclose(back[:, rows:].T @ back[:, rows:], np.eye(6 - rows), atol=1e-12)
+    np.testing.assert_allclose(back[:, rows:].T @ G.T, 0.0, atol=1e-12)
+
+
+@pytest.mark.parametrize("side", [-1.0, 1.0])
+@pytest.mark.parametrize("left", [0.0, 0.3e-8, 0.9e-8, 1e-7])
+def test_actuators_that_are_all_but_dependent_have_a_great_cost(left: float, side: float) -> None:
+    """What is left of them counts as 1e-8 of the most; what has more, as it is."""
+    first = np.array([0.0, 4.0, 0.0])
+    G = np.vstack([first, 0.5 * first + [4.0 * left * side, 0.0, 0.0]])
+    P, back = _combinations(G)
+    np.testing.assert_allclose(P @ back, np.eye(3), atol=1e-7)
+    assert np.abs(P).max() <= 1.0 / (4.0 * max(left, 1e-8)) * 1.01
+    assert np.abs(back[:, :2] - G.T).max() <= (0.0 if left > 1e-8 else 4e-8 - 4.0 * left) + 1e-15
+    none = _combinations(np.zeros((0, 3)))
+    np.testing.assert_array_equal(none[0], np.eye(3))
+
+
+@pytest.mark.parametrize("rows", [0, 1, 3, 5])
+def test_solutions_of_equations(rows: int) -> None:
+    rng = np.random.default_rng(1)
+    E, e = rng.normal(size=(rows, 5)), rng.normal(size=rows)
+    for found in (_solutions(E, e), _solutions_of_any_rank(E, e)):
+        assert found.shape == (5, 6 - rows)
+        np.testing.assert_allclose(E @ found[:, 0], e, atol=1e-12)
+        np.testing.assert_allclose(found[:, 0], np.linalg.pinv(E) @ e, atol=1e-12)
+        np.testing.assert_allclose(E @ found[:, 1:], 0.0, atol=1e-12)
+        np.testing.assert_allclose(found[:, 1:].T @ found[:, 1:], np.eye(5 - rows), atol=1e-12)
+
+
+def test_solutions_of_equations_that_depend_on_each_other_or_are_of_any_size() -> None:
+    rng = np.random.default_rng(2)
+    E, e = rng.normal(size=(3, 5)), rng.normal(size=3)
+    twice = np.vstack([E, 2.0 * E[0], np.zeros(5)]), np.concatenate([e, [2.0 * e[0] + 1.0, 3.0]])
+    found = _solutions_of_any_rank(*twice)
+    np.testing.assert_allclose(found[:, 0], np.linalg.pinv(twice[0]) @ twice[1], atol=1e-12)
+    assert found.shape == (5, 3)
+    apart = E * np.array([[1e6], [1.0], [1e-6]]), e * np.array([1e6, 1.0, 1e-6])
+    found = _solutions_of_any_rank(*apart)
+    assert found.shape == (5, 3)
+    np.testing.assert_allclose(E @ found[:, 0], e, atol=1e-6)
+    for share, count in ((0.5e-9, 4), (4e-9, 3)):
+        near = np.array([[1.0, 0.0, 0.0, 0.0, 0.0], [1.0, 2.0 * share, 0.0, 0.0, 0.0]])
+        assert _solutions_of_any_rank(near, np.ones(2)).shape[1] - 1 == count

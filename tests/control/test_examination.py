@@ -223,9 +223,9 @@ def test_what_contacts_or_physics_leave_nothing_of_is_out_of_reach() -> None:
 
 
 def test_a_row_that_is_to_come_about_and_does_not_has_something_in_its_way() -> None:
-    mine = part("mine", [-1.0, 9.0], A=[[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]], level=2)
+    mine = part("mine", [-2.0, 9.0], A=[[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]], level=2)
     rival = told(part("rival", [0.0], A=[[1.0, 0.0, 0.0]], level=1), [0.0])
-    for missed, so in ((0.9e-3, False), (1.1e-3, True), (-1.1e-3, True)):
+    for missed, so in ((1.9e-3, False), (2.1e-3, True), (-2.1e-3, True)):
         found = examination(told(mine, [missed, 5.0]), rival)
         assert found._meant(0, np.array([True, False])) == so
 

@@ -133,6 +133,15 @@ def test_contacts_whose_forces_nothing_bounds_are_warned_of() -> None:
         wbc.Stack(tasks.ContactVelocity(), foot)
 
 
+def test_contacts_that_nothing_holds_still_are_told_with_the_task_that_would() -> None:
+    foot = wbc.PointContact("LF_foot")
+    velocity, physics = tasks.JointVelocity(np.zeros(12)), tasks.EquationOfMotion() / tasks.FrictionCones()
+    for levels, proposal in (([[velocity]], "ContactVelocity"), (physics, "ContactMotion")):
+        words = rf"no task holds the contacts still \(LF_foot\): add tasks.{proposal}\(\) on a high level"
+        with pytest.warns(wbc.WbcWarning, match=words):
+            wbc.Stack(levels, foot)
+
+
 def test_contacts_change_at_once_where_no_duration_is_given() -> None:
     robot = wbc.load("quadruped", "numpy")
     robot.update(robot.model.nominal)

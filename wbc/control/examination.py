@@ -176,14 +176,10 @@ class Examination:
         """Contacts that are not held still: the worst row of each."""
         worst: dict[str, Finding] = {}
         for part, _, residual in self.told:
-            if not part.entry.task.holds_contacts:
-                continue
-            size = np.abs(residual)
-            if not size.max(initial=0.0) > MISSED:
-                continue
-            names = self.names(part)
-            for row in np.flatnonzero(size > MISSED).tolist():
-                by, unit = float(size[row]), _unit(names[row], "m/s²", "rad/s²")
+            missed = np.flatnonzero(np.abs(residual) > MISSED).tolist() if part.entry.task.holds_contacts else []
+            names = self.names(part) if missed else []
+            for row in missed:
+                by, unit = float(abs(residual[row])), _unit(names[row], "m/s²", "rad/s²")
                 contact = names[row].partition(" of ")[2] or names[row]
                 if contact not in worst or worst[contact].value < by:
                     text = f"{part.entry.name}: {names[row]} missed by {by:.3g} {unit}".strip()

@@ -166,7 +166,6 @@ class CompiledSolving(Solving):
         except (ValueError, TypeError, IndexError):
             parts = tuple([_as_kernel_wants(part) for part in parts])
         try:
-            self._plan_for(parts)
             return self._call(equation, parts, seconds, x)
         except (ValueError, TypeError, IndexError) as error:
             raise UnsoundRowsError(str(error)) from None
