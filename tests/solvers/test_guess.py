@@ -106,3 +106,16 @@ def test_a_long_chain_at_its_limits_takes_few_steps():
         steps.append(solution.iterations)
     assert max(steps[3:]) < 40, steps
     assert np.median(steps) < 30
+
+
+@pytest.mark.parametrize("side", [-1, 1])
+@pytest.mark.parametrize(("beyond", "held"), [(0.5e-9, 0), (2e-9, 1)])
+def test_a_row_is_met_by_its_size(side, beyond, held):
+    """Within a billionth of it; rows of zeros never are in the way."""
+    sizes = np.array([1e3, 1e-3])
+    bounds = np.sort([side * 1.0, -side * np.inf])
+    lower, upper = (np.append(sizes * bound, 5.0 - 9.0 * (k == 0)) for k, bound in enumerate(bounds))
+    rows = rows_of([(np.vstack([np.diag(sizes), np.zeros(2)]), lower, upper), (np.eye(2), 0.0, 0.0)])
+    found, x = Guess(rows, side * np.array([1.0 + beyond, 1.0 + beyond]), np.eye(2), 0).find(np.inf)
+    assert found.tolist() == [side * held, side * held, 0, 0, 0]
+    np.testing.assert_allclose(x, side * np.ones(2), atol=1e-2)
