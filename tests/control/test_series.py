@@ -9,7 +9,7 @@ import pytest
 import tasks
 import wbc
 from tests.closed_loops import bar, mjcf
-from wbc.control.series import rigid_springs
+from wbc.control.series import rigid_springs, with_rigid_springs
 from wbc.simulation import Push
 
 STIFF, SOFT = 800.0, 3.0
@@ -74,3 +74,13 @@ def test_the_spring_is_held_as_a_loop_is() -> None:
     assert abs(controller(robot, springs=False).step(q, np.zeros(robot.nv)).acceleration[index]) > 1.0
     with pytest.raises(wbc.WbcError, match="springs = 1 must be True or False"):
         controller(robot, springs=1)  # type: ignore[arg-type]
+
+
+def test_a_rigid_spring_holds_its_joint_where_it_rests() -> None:
+    robot, toe = springy(), [wbc.PointContact("toe", friction=0.8)]
+    held = with_rigid_springs(robot, toe)
+    (loop,) = held.model.loops
+    assert isinstance(loop, wbc.JointCoupling) and dict(loop.joints) == {"spring": 1.0} and loop.name == "spring spring"
+    assert list(loop.polynomial) == [robot.model.joints["spring"].rest] and not robot.model.loops
+    free = with_rigid_springs(robot, [])
+    assert free is not robot and not free.model.loops
