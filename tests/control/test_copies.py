@@ -7,6 +7,7 @@ import multiprocessing
 import pickle
 import warnings
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,7 +15,8 @@ import pytest
 import tasks
 import wbc
 from tests.control.scenes import SOLVERS, contacts, controller, standing
-from wbc import compiled, kinematics
+from wbc import compiled, estimation, kinematics, realtime, simulation
+from wbc.application import demo
 from wbc.solvers import HierarchicalQP
 
 COPIES: dict[str, Callable] = {
@@ -172,6 +174,98 @@ def test_a_controller_goes_on_in_another_process(method: str) -> None:
     assert found == goes_on(one, coming)
     q, v, _ = coming[-1]
     assert np.array_equal(back.step(q, v, 1.0).torque, one.step(q, v, 1.0).torque)
+
+
+def test_shapes_and_pairs_are_copied_with_what_was_added() -> None:
+    robot = wbc.load("arm", "numpy")
+    robot.update(robot.model.nominal)
+    for engine in ("own", "auto"):
+        geometry = wbc.CollisionGeometry(robot, engine=engine)
+        geometry.add_sphere("ball", 0.1, (0.6, 0.0, 0.6))
+        geometry.move("ball", (0.5, 0.1, 0.6), twist=(-0.5, 0, 0, 0, 0, 0))
+        wanted = geometry.nearest(robot, 5)
+        avoid = tasks.CollisionAvoidance(geometry)
+        for how, of in COPIES.items():
+            twin = of(geometry)
+            assert twin.nearest(robot, 5) == wanted, how
+            assert len(of(avoid).geometry.pairs) == len(geometry.pairs)
+            if how != "copy":
+                twin.remove("ball")
+                assert "ball" in geometry.solids, how
+
+
+def on(gait: Any, one: wbc.Controller, plant: wbc.Simulator, ticks: int) -> np.ndarray:
+    """Torques of a gait's next ticks."""
+    torques = []
+    for _ in range(ticks):
+        gait(plant.time, one)
+        plant.apply(one.step(*plant.state, plant.time).torque)
+        torques.append(plant.torque)
+        plant.step()
+    return np.array(torques)
+
+
+def test_a_gait_with_its_shapes_goes_on_in_a_fresh_process() -> None:
+    robot = wbc.load("quadruped", "numpy")
+    gait = tasks.locomotion.Gait(robot, "trot", (0.3, 0.0, 0.0))
+    levels = list(gait.stack().levels)
+    avoid = tasks.CollisionAvoidance(wbc.CollisionGeometry(robot, engine="own"))
+    one = wbc.Controller(robot, wbc.Stack([*levels, [avoid]], contacts=gait.stack().contacts))
+    plant = wbc.Simulator(robot)
+    on(gait, one, plant, 20)
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        found = pool.apply(on, (gait, one, plant, 15))
+    assert np.array_equal(found, on(gait, one, plant, 15))
+
+
+@pytest.mark.parametrize("name", ["humanoid", "quadruped"])
+def test_a_gait_goes_on_with_the_controller_that_was_copied_with_it(name: str) -> None:
+    robot = wbc.load(name, "numpy")
+    gait = tasks.locomotion.Walk(robot, (0.2, 0.0, 0.0)) if name == "humanoid" else tasks.locomotion.Gait(robot, "trot")
+    one, plant = wbc.Controller(robot, gait.stack()), wbc.Simulator(robot)
+
+    on(gait, one, plant, 40)
+    made = [copy.deepcopy((gait, one, plant)), pickle.loads(pickle.dumps((gait, one, plant)))]
+    wanted = on(gait, one, plant, 15)
+    for twin in made:
+        assert np.array_equal(on(*twin, 15), wanted)
+
+
+def test_estimators_are_copied_in_the_middle_of_a_run() -> None:
+    robot = wbc.load("quadruped", "numpy")
+    plant = wbc.Simulator(robot)
+    sensors = realtime.PlantIO(plant, errors=realtime.SensorErrors.usual(), base=False)
+    estimator, observer = estimation.BaseEstimator(robot), estimation.MomentumObserver(robot)
+    readings = []
+    for _ in range(30):
+        readings.append(sensors.read())
+        plant.step()
+    zero = np.zeros(robot.na)
+    for state in readings[:20]:
+        observer.update(*estimator.estimate(state), zero, 1e-3)
+    made = [copy.deepcopy((estimator, observer)), pickle.loads(pickle.dumps((estimator, observer)))]
+    wanted = [observer.update(*estimator.estimate(state), zero, 1e-3) for state in readings[20:]]
+    for estimate, observe in made:
+        found = [observe.update(*estimate.estimate(state), zero, 1e-3) for state in readings[20:]]
+        assert np.array_equal(found, wanted)
+
+
+def test_scenes_references_terrains_and_logs_are_copied() -> None:
+    robot = wbc.load("arm", "numpy")
+    times = np.linspace(0.0, 1.0, 5)
+    reference = wbc.Reference(robot, times, np.linspace(robot.model.nominal, robot.model.nominal + 0.4, 5))
+    terrain = simulation.stairs(start=0.6, rise=0.08, run=0.35, count=3)
+    scene = demo("numpy", simulator="builtin")
+    for how in ("deepcopy", "pickle"):
+        of = COPIES[how]
+        assert all(np.array_equal(*both) for both in zip(of(reference).at(0.3), reference.at(0.3), strict=True))
+        assert of(terrain).height((0.7, 0.0)) == terrain.height((0.7, 0.0))
+        twin = of(scene)
+        assert twin.targets._trot.base is twin.controller.stack[twin.targets._trot.base.name], "the copy has its own"
+        log = twin.run(0.03)
+        back = of(log)
+        assert np.array_equal(back.torque, log.torque) and back.summary() == log.summary()
+    assert np.array_equal(scene.run(0.03).torque, log.torque), "and the original was not touched"
 
 
 @pytest.mark.skipif(compiled.kernel is None, reason="the kernel is not built, or off")

@@ -50,8 +50,7 @@ def draw_log(log: Log, path: Path, scene: Runnable | None = None) -> None:
     else:
         base.plot(t, log.q)
         base.set(title="joint positions", ylabel="rad or m")
-    torque.plot(t, log.torque, linewidth=0.8)
-    torque.set(title="torques commanded", ylabel="N m")
+    _draw_torques(torque, log, scene)
     for number, name in enumerate(log.contacts):
         line = force.plot(t, log.forces[:, number, 2], label=f"{name}, commanded")[0]
         if name in log.feet:
@@ -73,6 +72,20 @@ def draw_log(log: Log, path: Path, scene: Runnable | None = None) -> None:
         figure.savefig(path, dpi=80)
     except (OSError, ValueError) as error:
         raise WbcError(f"can't write the picture {str(path)!r}: {error}") from None
+
+
+def _draw_torques(axes: Any, log: Log, scene: Runnable | None) -> None:  # noqa: ANN401  of matplotlib
+    """The range of the commanded torques over all actuators: as a share of their limits, if these are known."""
+    effort = scene.robot.limits.effort if scene is not None else np.full(log.torque.shape[1], np.inf)
+    known = bool(len(effort) == log.torque.shape[1] and len(effort) and np.isfinite(effort).all() and effort.all())
+    value = 100.0 * log.torque / effort if known else log.torque
+    if value.size:
+        axes.fill_between(log.time, value.min(axis=1), value.max(axis=1), alpha=0.35, label="all actuators")
+        axes.plot(log.time, np.sqrt(np.mean(value**2, axis=1)), linewidth=0.8, label="root mean square")
+    if known:
+        axes.axhline(100.0, color="C3", linewidth=0.8, linestyle="--", label="limits")
+        axes.axhline(-100.0, color="C3", linewidth=0.8, linestyle="--")
+    axes.set(title="torques commanded", ylabel="% of the limit" if known else "N m")
 
 
 def _draw_snapshots(figure: Any, log: Log, scene: Runnable) -> None:  # noqa: ANN401  of matplotlib

@@ -89,21 +89,11 @@ def demo(
     )
     force = share * 9.81 * robot.mass
 
-    def targets(t: float, controller: TorqueController) -> None:
-        walking = t >= TROT
-        for task in () if walking else (trot.base, *trot.swings):
-            stack.switch_off(task.name)
-        (stack.switch_off if walking else stack.switch_on)(stand.name)
-        if walking:
-            stack.switch_on(trot.base.name)
-            trot.command = next(command for start, command, _ in reversed(COMMANDS) if t >= start)
-            trot.update(t, controller)
-
     return Scene(
         Controller(robot, stack, solver),
         make_plant(robot, simulator, realism=realism),
         DURATION,
-        targets,
+        Sequence(trot, stand.name),
         [Push("base", tuple(force * np.array(way)), start, PUSHING) for start, way, _ in PUSHES],
         phases=[
             (0.0, "stands"),
@@ -118,6 +108,30 @@ def demo(
         ],
         figures=base.figures,
     )
+
+
+class Sequence:
+    """Stands until `TROT`, then trots: the targets of the demonstration. It is a class so that a scene can be pickled.
+
+    Args:
+        trot: the gait.
+        stand: name of the task that holds the base before.
+    """
+
+    def __init__(self, trot: Trot, stand: str) -> None:
+        self._trot, self._stand = trot, stand
+
+    def __call__(self, t: float, controller: TorqueController) -> None:
+        """Sets tasks and the command for the tick at a time, s."""
+        stack, trot = controller.stack, self._trot
+        walking = t >= TROT
+        for task in () if walking else (trot.base, *trot.swings):
+            stack.switch_off(task.name)
+        (stack.switch_off if walking else stack.switch_on)(self._stand)
+        if walking:
+            stack.switch_on(trot.base.name)
+            trot.command = next(command for start, command, _ in reversed(COMMANDS) if t >= start)
+            trot.update(t, controller)
 
 
 class BaseMotion:
