@@ -76,9 +76,9 @@ def main(duration=None, out="out"):
     ways["Euler angles, runge-kutta"] = by_euler_angles(body, angles, SPIN, len(time) - 1)
 
     figure = plt.figure(figsize=(14, 7.5))
-    turning = figure.add_axes((0.56, 0.72, 0.42, 0.23))
-    upper = figure.add_axes((0.56, 0.4, 0.42, 0.23), yscale="log", sharex=turning)
-    lower = figure.add_axes((0.56, 0.08, 0.42, 0.23), yscale="log", sharex=turning, xlabel="time, s")
+    turning = figure.add_axes((0.58, 0.72, 0.4, 0.23))
+    upper = figure.add_axes((0.58, 0.4, 0.4, 0.23), yscale="log", sharex=turning)
+    lower = figure.add_axes((0.58, 0.08, 0.4, 0.23), yscale="log", sharex=turning, xlabel="time, s")
     turning.set_title("direction of the stem: its component along the momentum")
     upper.set_title("energy: relative change")
     lower.set_title("momentum seen from the world: relative change")
@@ -101,7 +101,7 @@ def main(duration=None, out="out"):
     print(f"it turned over {len(over)} times in {time[-1]:g} s")
     moments = np.linspace(over[0] - 30, over[0] + 30, 6) if len(over) else np.linspace(0, len(time) - 1, 6)
     for number, k in enumerate(moments.clip(0, len(time) - 1).astype(int)):
-        place = (0.175 * (number % 3), 0.5 - 0.45 * (number // 3), 0.18, 0.4)
+        place = (0.17 * (number % 3), 0.5 - 0.45 * (number // 3), 0.18, 0.4)
         axes = figure.add_axes(place, projection="3d", title=f"t = {time[k]:.2f} s")
         draw(axes, robot, [0, 0, 0, *convert(R[k], "matrix", "quaternion")], ground=False)
         axes.set(xlim=(-0.09, 0.09), ylim=(-0.09, 0.09), zlim=(-0.09, 0.09))
