@@ -2,7 +2,8 @@
 it.
 
 A solve tries, in this order: the active set of the last solve, where that was often right lately; the equalities alone;
-the search from a guess of the active set. The kernel (`kernel/search.c`) takes the same decisions.
+the search from a guess of the active set. The kernel (`kernel/solver/search.c`) takes the same steps
+from a guess of its own, and makes that again where the search has far to go.
 """
 
 from __future__ import annotations
