@@ -84,6 +84,7 @@ class Mutant(NamedTuple):
         lines: of the statement that it is in, without what stands below it; all of the file where it runs at import.
         function: the lines of the function around it; all of the file where it runs at import.
         what: the change in words.
+        text: the line as it was.
         source: of the whole file with it.
     """
 
@@ -92,6 +93,7 @@ class Mutant(NamedTuple):
     lines: range
     function: range
     what: str
+    text: str
     source: str
 
 
@@ -177,7 +179,8 @@ def mutants_of(path: str, source: str) -> list[Mutant]:
                 statement, around = (_smallest(some, node.lineno, every) for some in (statements, functions))
                 lines = every if around is every else statement  # an import runs once, whoever needs it
                 changed = ast.unparse(ast.fix_missing_locations(tree))
-                found.append(Mutant(path, node.lineno, lines, around, what, changed))
+                text = source.splitlines()[node.lineno - 1].strip()
+                found.append(Mutant(path, node.lineno, lines, around, what, text, changed))
                 put(node)
     return found
 
@@ -291,8 +294,7 @@ def try_out(
 
 def told(mutant: Mutant) -> str:
     """A change in words."""
-    line = (ROOT / mutant.path).read_text(encoding="utf-8").splitlines()[mutant.line - 1].strip()
-    return f"{mutant.path}:{mutant.line}: {mutant.what}: {line}"
+    return f"{mutant.path}:{mutant.line}: {mutant.what}: {mutant.text}"
 
 
 def drawn(folders: Sequence[str], count: int, seed: int, only: Path | None) -> list[Mutant]:

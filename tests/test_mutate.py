@@ -69,6 +69,9 @@ def test_every_file_can_be_changed_and_has_tests() -> None:
 def test_a_change_knows_its_statement_and_its_function() -> None:
     found = {(mutant.line, mutant.what): mutant for mutant in mutate.mutants_of("a.py", SOURCE)}
     assert found[5, "3 to 4"].lines == range(5, 6) and found[5, "3 to 4"].function == range(3, 11)
+    assert found[6, "Add to Sub"].text == "self.a = a + 1.5" and mutate.told(found[5, "3 to 4"]).startswith(
+        "a.py:5: 3 to"
+    )
     assert found[6, "Add to Sub"].lines == range(6, 7) and found[3, "2 to 3"].lines == range(3, 4)
     split = mutate.mutants_of("a.py", "def f():\n    x = f(\n        1,\n        2,\n    )\nX = 1\n")
     assert {(mutant.line, mutant.lines, mutant.function) for mutant in split} == {
@@ -88,7 +91,7 @@ def test_tests_that_run_a_change_are_tried_and_the_most_promising_first() -> Non
     ]
 
     def tried(lines: range, function: range, killed: dict[tuple[str, str], int] | None = None) -> list[str]:
-        mutant = mutate.Mutant(path, lines.start, lines, function, "", "")
+        mutant = mutate.Mutant(path, lines.start, lines, function, "", "", "")
         return [test.split("::")[1] for test in mutate.tests_of(mutant, notes, Counter(killed or {}))]
 
     assert tried(range(5, 6), range(1, 9)) == ["many[0]", "many[1]", "quick", "many[2]", "slow"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ import tasks
 import wbc
 from tests.control.scenes import contacts, controller, moving_state, standing
 from wbc.compiled import kernel
+from wbc.control.equation_of_motion import MotionEquation
 from wbc.control.solving import CompiledSolving, LevelSolving, outcome_of
 from wbc.solvers import HierarchicalQP, Solver
 
@@ -106,6 +108,33 @@ def test_integers_and_views_are_numbers_too(which: str, later: bool) -> None:
         task.given = rows
         found = ours.step(q, np.zeros(7))
         assert found.status == "optimal" and np.allclose(found.acceleration, expected, atol=1e-6), name
+
+
+@pytest.mark.parametrize("limited", [True, False])
+def test_levels_come_with_what_x_takes_of_the_actuators(limited: bool) -> None:
+    """Of a step z, L z is the share of each actuator's effort; none of one without a limit, or where none binds."""
+    asked = []
+
+    class Noted(Plain):
+        def solve(self, levels, *, validate: bool = True, seconds: float = np.inf):
+            asked.append(levels.loads)
+            return super().solve(levels, validate=validate, seconds=seconds)
+
+    model = wbc.load("quadruped", "numpy").model
+    bodies = [body for body in model.bodies.values() if body.name != "world"]
+    strong, joints = model.joint_names[2], list(model.joints.values())
+    joints = [replace(joint, effort=np.inf) if joint.name == strong else joint for joint in joints]
+    given = {"nominal": model.nominal, "feet": model.feet}
+    robot = wbc.load(wbc.Model("mine", bodies, joints, model.frames.values(), **given), "numpy")
+    feet = contacts(robot)
+    top = tasks.TorqueLimits() + tasks.FrictionCones() if limited else tasks.FrictionCones()
+    ours = controller(robot, wbc.Stack(tasks.EquationOfMotion() / top / tasks.ContactMotion(), feet), Noted())
+    solution = ours.step(robot.model.nominal, np.zeros(18))
+    ours.robot.update(robot.model.nominal)
+    free = MotionEquation.of(ours.robot, solution._tick).freedom()
+    share = free[solution._tick.torque] / robot.limits.effort[:, None]
+    np.testing.assert_allclose(asked[0], share if limited else 0.0 * share, atol=1e-12)
+    assert not asked[0][2].any() and asked[0].any() == limited
 
 
 @pytest.mark.parametrize("solver", [HierarchicalQP(), Plain()], ids=["compiled", "levels"])
