@@ -11,6 +11,7 @@ import pytest
 from wbc.control.steadiness import Steadiness, TorqueRates
 
 EFFORT = np.array([10.0, 20.0, 0.0])
+LAST = np.array([3.0, -1.0, 0.0])
 
 
 def robot(q: float = 0.0, v: tuple[float, ...] = (0.0, 0.0, 0.0)) -> Any:
@@ -69,8 +70,8 @@ def steady(*times: float, q: float = 0.0) -> Steadiness:
 def test_a_torque_that_changes_faster_than_told_is_found(torque: list[float], exceeded: bool) -> None:
     found = steady(0.0)
     found.pressed = True
-    assert found.exceeded(robot(), tick(0.01), np.array(torque)) == exceeded and not found.pressed
-    assert found.exceeded(robot(), tick(0.01), np.array(torque)) == exceeded, "the same tick once more"
+    assert found.exceeded(robot(), tick(0.01, LAST), LAST + torque) == exceeded and not found.pressed
+    assert found.exceeded(robot(), tick(0.01, LAST), LAST + torque) == exceeded, "the same tick once more"
 
 
 def test_what_goes_on_from_nothing_is_not_bound() -> None:
@@ -111,9 +112,9 @@ def test_who_is_held_back_by_it() -> None:
         ([-1.0, 0.0, 0.0], True),
         ([0.0, -1.9, 2.9], False),
     ):
-        assert found.binds(robot(), tick(0.01), np.array(torque)) == binds
+        assert found.binds(robot(), tick(0.01, LAST), LAST + torque) == binds
     for share, binds in ((0.9e-7, True), (1.1e-7, False)):
-        assert found.binds(robot(), tick(0.01), np.array([0.0, 2.0 * (1.0 - share), 0.0])) == binds
+        assert found.binds(robot(), tick(0.01, LAST), LAST + [0.0, 2.0 * (1.0 - share), 0.0]) == binds
     assert not found.binds(robot(v=(1.0, 0.0, 0.0)), tick(0.01), np.array([-1.0, 0.0, 0.0])), "it brakes"
 
 
