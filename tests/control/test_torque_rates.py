@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from wbc.control.steadiness import Steadiness, TorqueRates
+from wbc.control.solving import Outcome
+from wbc.control.steadiness import Steadiness, SteadySolving, TorqueRates
 
 EFFORT = np.array([10.0, 20.0, 0.0])
 LAST = np.array([3.0, -1.0, 0.0])
@@ -114,7 +115,7 @@ def test_who_is_held_back_by_it() -> None:
     ):
         assert found.binds(robot(), tick(0.01, LAST), LAST + torque) == binds
     for share, binds in ((0.9e-7, True), (1.1e-7, False)):
-        assert found.binds(robot(), tick(0.01, LAST), LAST + [0.0, 2.0 * (1.0 - share), 0.0]) == binds
+        assert found.binds(robot(), tick(0.01, LAST), LAST + np.array([0.0, 2.0 - 2.0 * share, 0.0])) == binds
     assert not found.binds(robot(v=(1.0, 0.0, 0.0)), tick(0.01), np.array([-1.0, 0.0, 0.0])), "it brakes"
 
 
@@ -129,3 +130,27 @@ def test_a_bound_that_is_met_for_long_is_loosened_and_firm_again_in_twice_the_ti
     np.testing.assert_allclose(most, 0.01 * np.exp(np.maximum(held - 0.15, 0.0) / 0.05), rtol=1e-9)
     found._held = 99.0
     assert found._most == pytest.approx(0.01 * np.exp(10.0))
+
+
+def test_a_tick_that_is_solved_with_the_bound_says_so() -> None:
+    """And one of which nothing is held back does not."""
+    solving = SteadySolving.__new__(SteadySolving)
+    solving._task = TorqueRates(np.ones(3))
+    asked: list[Any] = []
+
+    class Level:
+        def among(self, parts: Any, rows: Any) -> Any:
+            return (*parts, rows)
+
+        def solve(self, equation: Any, parts: Any, seconds: float) -> Outcome:
+            asked.append((equation, len(parts), seconds))
+            return Outcome(np.zeros(1), "optimal")
+
+        def without(self, outcome: Outcome) -> Outcome:
+            return outcome._replace(iterations=7)
+
+    solving._level = Level()  # type: ignore[assignment]
+    outcome, parts = solving.solve(robot(), tick(0.0), "physics", ("mine",), 0.5)  # type: ignore[arg-type]
+    assert outcome.steadied and asked == [("physics", 2, 0.5)] and parts[0] == "mine"  # type: ignore[comparison-overlap]
+    assert parts[1].upper.tolist() == [1.0, 1.0, 0.0]
+    assert not solving.without(outcome).steadied and solving.without(outcome).iterations == 7
