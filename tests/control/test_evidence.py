@@ -12,6 +12,7 @@ import pytest
 import tasks
 import wbc
 from tests.control.scenes import controller
+from wbc.control import twins
 
 
 def bounded(
@@ -119,3 +120,22 @@ def test_solutions_that_are_kept_and_asked_keep_no_robots(monkeypatch: pytest.Mo
     assert len(twins) == len(told) == 9, "all questions about one tick share a robot"
     gc.collect()
     assert sum(twin() is not None for twin in twins) == 1
+
+
+def test_a_twin_is_kept_for_who_asked_last_and_goes_with_him() -> None:
+    class Asker:
+        pass
+
+    robot, (one, other) = wbc.load("arm", "numpy"), (Asker(), Asker())
+    q, v = np.full(7, 0.1), np.full(7, 0.2)
+    first = twins.twin_of(one, robot, q, v)
+    assert first is twins.twin_of(one, robot, q, v) and first is not robot
+    assert np.array_equal(first.q, q) and np.array_equal(first.v, v)
+    second = twins.twin_of(other, robot, 2.0 * q, v)
+    assert second is not first and np.array_equal(second.q, 2.0 * q)
+    del one
+    gc.collect()
+    assert twins.twin_of(other, robot, q, v) is second, "somebody else went"
+    del other
+    gc.collect()
+    assert twins._last.twin is None is twins._last.asker

@@ -246,6 +246,19 @@ def test_reset_ends_fades_where_they_lead_to() -> None:
     assert a.weight == 5.0
 
 
+def test_reset_reaches_every_task() -> None:
+    class Forgetful(tasks.JointAcceleration):
+        resets = 0
+
+        def reset(self) -> None:
+            self.resets += 1
+
+    two = [Forgetful(name="one"), Forgetful(name="two")]
+    stack = wbc.Stack([[tasks.EquationOfMotion(), two[0]], two[1:]])
+    stack.reset()
+    assert [task.resets for task in two] == [1, 1]
+
+
 def test_printing_shows_levels_rows_and_what_is_off() -> None:
     robot = wbc.load("quadruped", "numpy")
     feet = [wbc.PointContact(foot) for foot in robot.model.feet]
