@@ -63,12 +63,12 @@ def test_json_says_the_same(tmp_path):
     [
         (["sweep"], "give a scene, or --show FOLDER"),
         (["sweep", STUB, "--set", "z=1"], "no parameter of"),
-        (["sweep", STUB, "--set", "x"], "is no NAME=VALUES"),
+        (["sweep", STUB, "--set", "x"], "must be NAME=VALUES"),
         (["sweep", STUB, "--set", "x=1", "--set", "x=2"], "is there twice"),
         (["sweep", "--show", "/nowhere"], "no folder of a sweep"),
         (["sweep", STUB, "--dask", "nothing"], "Dask"),
         (["tune", STUB, "--range", "y=1", "--score", "x"], "y ="),
-        (["tune", STUB, "--range", "y=a:b", "--score", "x"], "no number"),
+        (["tune", STUB, "--range", "y=a:b", "--score", "x"], "must be numbers"),
     ],
 )
 def test_what_can_not_be_is_told(words, told, tmp_path, monkeypatch):

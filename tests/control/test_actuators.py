@@ -191,7 +191,7 @@ def test_redundant_actuators_are_named() -> None:
     ("make", "message"),
     [
         (lambda: wbc.Actuator("a"), "no joint and on no frame"),
-        (lambda: wbc.Actuator("a", 1.0, 0.5, {"pitch": 1.0}), "0 must be in between"),
+        (lambda: wbc.Actuator("a", 1.0, 0.5, {"pitch": 1.0}), "this must include 0"),
         (lambda: wbc.Actuator("a", joints={"pitch": np.nan}), "must be finite"),
         (lambda: wbc.Actuator("a", joints=3), "a dict"),
         (lambda: wbc.Actuator("a", joints={"pitch": 1.0}, against="hand"), "on no frame"),
@@ -200,7 +200,7 @@ def test_redundant_actuators_are_named() -> None:
         (lambda: wbc.Actuator("a", joints={"pich": 1.0}), "'pich'.*'pitch'"),
         (lambda: wbc.Actuator("a", joints={"pitch": [1.0, 2.0]}), "has 1 velocities, not 2"),
         (lambda: wbc.Actuator("a", frame="hnd", wrench=np.ones(6)), "'hnd'.*'hand'"),
-        (lambda: "motor", "are wbc.Actuator objects"),
+        (lambda: "motor", "must be wbc.Actuator objects"),
     ],
 )
 def test_actuators_that_can_not_be_are_named(make, message) -> None:

@@ -54,22 +54,22 @@ def test_names_by_all_the_strength_that_they_have() -> None:
 
 
 def test_who_has_no_weight_contradicts_itself_or_can_not_be_changed() -> None:
-    assert blame(result("a", 1, E[:1], 1.0, weight=0.0)) == "nobody: it has no weight"
-    assert blame(result("a", 1, E[:2], [1.0, 1.0], weights=[0.0, 0.0])) == "nobody: it has no weight"
+    assert blame(result("a", 1, E[:1], 1.0, weight=0.0)) == "nothing: its weight is 0"
+    assert blame(result("a", 1, E[:2], [1.0, 1.0], weights=[0.0, 0.0])) == "nothing: its weight is 0"
     twice = result("a", 1, [E[0], E[0]], [1.0, -1.0])
-    assert blame(twice) == "itself: its rows contradict each other"
-    assert blame(result("a", 1, [E[0], E[0]], [1.0, -1.0], weights=[1.0, 2.0])).startswith("tasks below it")
-    assert blame(result("a", 1, E[:1], 1.0), free=np.zeros((3, 2))) == "physics: nothing can change it"
+    assert blame(twice) == "its own rows, which contradict each other"
+    assert blame(result("a", 1, [E[0], E[0]], [1.0, -1.0], weights=[1.0, 2.0])).startswith("lower levels")
+    assert blame(result("a", 1, E[:1], 1.0), free=np.zeros((3, 2))) == "physics: no force can change it"
     for much, contradicts in ((0.9e-6, True), (1.1e-6, False)):
         found = blame(result("a", 1, [E[0], E[0], much * E[1]], [1.0, -1.0, 2.0]))
-        assert found.startswith("itself") == contradicts
+        assert found.startswith("its own rows") == contradicts
 
 
 def test_equations_above_hold_with_any_sign_and_the_strongest_is_named_first() -> None:
     mine = result("mine", 2, E, [3.0, -1.0, 0.02])
     x, y, z = (result(name, 0, E[k], 0.0) for k, name in enumerate("xyz"))
     assert blame(mine, y, x, z) == "x, y"  # z holds less than a hundredth
-    assert blame(mine, result("x", 2, E[0], 0.0), result("y", 3, E[1], 0.0)).startswith("tasks below it")
+    assert blame(mine, result("x", 2, E[0], 0.0), result("y", 3, E[1], 0.0)).startswith("lower levels")
     assert blame(mine, y, result("x", 0, E[0], 0.0, lower=0.0, upper=9.0, value=5.0), z) == "y"
 
 
@@ -86,10 +86,8 @@ def test_a_limit_holds_where_the_pull_goes_beyond_its_bound(side: float) -> None
         bounds = {"lower": -1.0, "upper": 9.0} if side < 0 else {"lower": -9.0, "upper": 1.0}
         limit = result("limit", 0, E[0], 0.0, value=side * (1.0 - off), **bounds)
         mine = result("mine", 1, E[0], -side * pull)
-        assert blame(mine, limit) == (
-            "limit (row 0)" if holds else "tasks below it, which this answer trades against it"
-        )
-        assert blame(mine, limit, ignores=True).startswith("tasks below it")
+        assert blame(mine, limit) == ("limit (row 0)" if holds else "lower levels, which this solver trades against it")
+        assert blame(mine, limit, ignores=True).startswith("lower levels")
 
 
 def test_limits_are_named_before_tasks_with_their_rows() -> None:
@@ -125,5 +123,5 @@ def test_a_tick_is_told_level_by_level() -> None:
         "0  met: met",
         "1  mine: missed: row 0 by +0.5",
         "     held back by met",
-        "could not hold: limit, row 0, by 3",
+        "does not hold: limit, row 0, by 3",
     ]

@@ -196,14 +196,14 @@ def test_copies_have_the_loops_of_their_own_state() -> None:
         (lambda: wbc.LoopClosure("end", "tip", "xw"), "no axis 'w'"),
         (lambda: wbc.LoopClosure("end", "tip", ()), "holds no axis"),
         (lambda: wbc.LoopClosure("end", "tip", pose_a=[1.0]), "pose_a"),
-        (lambda: wbc.LoopClosure("end", 3), "by their names, not 3"),
+        (lambda: wbc.LoopClosure("end", 3), "give their names, not 3"),
         (lambda: wbc.JointCoupling({}), "at least one joint"),
         (lambda: wbc.JointCoupling({"crank": np.nan}), "must be finite"),
         (lambda: wbc.JointCoupling({"crank": 1.0}, {"crank": 1.0}), "on both sides"),
         (lambda: wbc.JointCoupling({"crank": 1.0}, {}, []), "polynomial"),
         (lambda: wbc.LoopClosure("end", "tap"), "frame 'tap'.*'tip'"),
         (lambda: wbc.JointCoupling({"cramp": 1.0}), "joint 'cramp'.*'crank'"),
-        (lambda: "end", "are wbc.LoopClosure or wbc.JointCoupling"),
+        (lambda: "end", "must be wbc.LoopClosure or wbc.JointCoupling"),
     ],
 )
 def test_loops_that_can_not_be_are_named(make, message) -> None:

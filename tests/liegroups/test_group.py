@@ -236,7 +236,7 @@ def test_a_group_that_is_not_there():
 @pytest.mark.parametrize(
     ("selection", "message"),
     [
-        (np.eye(6)[:, [3, 4]], r"'mine' is no group: columns 0 and 1 .* bracket \[0.0, 0.0, 0.0, 0.0, 0.0, 1.0\]"),
+        (np.eye(6)[:, [3, 4]], r"'mine' is not a group: columns 0 and 1 .* bracket \[0.0, 0.0, 0.0, 0.0, 0.0, 1.0\]"),
         (np.eye(6)[:, [0, 0]], "columns of its selection matrix are not independent"),
         (np.eye(6)[0], r"has shape \(6,\); expected \(6, m\)"),
         (np.eye(5), r"has shape \(5, 5\); expected \(6, m\)"),
@@ -256,7 +256,7 @@ def test_wrong_arguments_are_named():
         with pytest.raises(WbcError, match=rf"{what} on SE\(2\) must be finite numbers of shape \(3,\)"):
             function([1.0, 2.0])
     out = Group.named("SE(3)").exp([0, 0, 0.1, 0.2, 0, 0])
-    with pytest.raises(WbcError, match=r"T is no motion of SE\(2\)"):
+    with pytest.raises(WbcError, match=r"T is not a motion of SE\(2\)"):
         group.log(out)
     for function in (group.transform, group.velocity_map):
         with pytest.raises(WbcError, match=r"T does not belong to SE\(2\)"):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -74,6 +76,9 @@ def test_unit_quaternions_stay_unit_over_many_steps() -> None:
 
 def test_bad_times_and_sizes_are_named() -> None:
     robot = wbc.load("arm", "numpy")
+    with warnings.catch_warnings(), pytest.raises(WbcError, match="dt = 1e.308 is not a finite time"):
+        warnings.simplefilter("error")
+        robot.integrate(robot.neutral(), np.full(7, 2.0), 1e308)
     with pytest.raises(WbcError, match="dt = inf is not a finite time"):
         robot.integrate(robot.neutral(), np.ones(7), np.inf)
     with pytest.raises(WbcError, match="q0 has shape"):

@@ -108,7 +108,7 @@ def test_an_arm_that_is_not_ready_is_not_moved(franka) -> None:
 
 
 def test_bad_arguments_are_named(franka) -> None:
-    with pytest.raises(wbc.WbcError, match="no way to the arm at 'nobody': libfranka: Connection error"):
+    with pytest.raises(wbc.WbcError, match="can't connect to the arm at 'nobody': libfranka: Connection error"):
         franka.FrankaIO("nobody", wbc.load("arm", "numpy"))
     with pytest.raises(wbc.WbcError, match="'quadruped' has .* Franka's arms have 7 joints: lock those"):
         franka.FrankaIO("arm.local", wbc.load("quadruped", "numpy"))
@@ -151,6 +151,6 @@ def test_the_package_refuses_an_arm_that_is_not_there(monkeypatch) -> None:
     pytest.importorskip("pylibfranka")
     monkeypatch.delitem(sys.modules, "wbc.realtime.franka", raising=False)
     module = importlib.import_module("wbc.realtime.franka")
-    with pytest.raises(wbc.WbcError, match="no way to the arm at '127.0.0.1'"):
+    with pytest.raises(wbc.WbcError, match="can't connect to the arm at '127.0.0.1'"):
         module.FrankaIO("127.0.0.1", wbc.load("arm", "numpy"), enforce=False)
     sys.modules.pop("wbc.realtime.franka", None)

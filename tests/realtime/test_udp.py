@@ -62,7 +62,7 @@ def test_commands_go_there_and_back_and_damaged_ones_do_not() -> None:
     )
     with pytest.raises(wbc.WbcError, match="is for 12 motors and has 60 numbers; there are 7 motors"):
         unpack_command(packet, 7)
-    with pytest.raises(wbc.WbcError, match="begins with b'wbC1' is no state"):
+    with pytest.raises(wbc.WbcError, match="begins with b'wbC1' is not a state"):
         unpack_state(packet, ())
     with pytest.raises(wbc.WbcError, match="2 contact sensors; 1 are known: a"):
         unpack_state(pack_state(some_state(rng, feet=2), 1, 1), ("a",))
@@ -170,7 +170,7 @@ def test_nobody_at_the_other_end(monkeypatch) -> None:
     with pytest.raises(wbc.WbcError, match=r"no state came from <UdpIO, 12 motors, 0 states came> in 0.1 s"):
         realtime.run(controller, io, 1.0, patience=0.1)
     io.close()
-    with pytest.raises(wbc.WbcError, match="no way to a robot at host = 'no.such.host.invalid'"):
+    with pytest.raises(wbc.WbcError, match="can't connect to a robot at host = 'no.such.host.invalid'"):
         UdpIO(12, host="no.such.host.invalid")
     with pytest.raises(wbc.WbcError, match="can't listen at host = '127.0.0.1', port = 99999"):
         HardwareSim(wbc.MujocoSimulator(controller.robot), port=99999)

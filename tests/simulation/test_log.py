@@ -221,8 +221,8 @@ def test_a_log_that_can_not_be_written_is_named(tmp_path: Path) -> None:
         ({"period": np.nan}, "the control period, s, = nan"),
         ({"period": "1 ms"}, "the control period, s, = '1 ms'"),
         ({"period": 1.5e-3}, "multiple of the plant's timestep"),
-        ({"disturbances": 3}, "wbc.Push objects; 3 is none"),
-        ({"disturbances": ["base"]}, "wbc.Push objects; 'base' is none"),
+        ({"disturbances": 3}, "wbc.Push objects, not 3"),
+        ({"disturbances": ["base"]}, "wbc.Push objects, not 'base'"),
     ],
 )
 def test_what_can_not_be_run_is_named(change: dict, words: str) -> None:
@@ -282,7 +282,7 @@ def test_a_push_that_makes_no_sense_is_named(values: tuple, words: str) -> None:
         (lambda arm: Simulator(arm, corrections=-1), "corrections = -1"),
         (lambda arm: Simulator(arm, height="x"), "height, m, = 'x'"),
         (lambda arm: Simulator(arm, height=np.nan), "height, m, = nan"),
-        (lambda arm: Simulator(arm, contacts=3), "contacts are frames.*not 3"),
+        (lambda arm: Simulator(arm, contacts=3), "contacts must be frames.*not 3"),
         (lambda arm: MujocoSimulator(arm, "x"), "timestep, s, = 'x'"),
         (lambda arm: MujocoSimulator(arm, 1e-3, -1.0), "friction = -1.0"),
         (lambda arm: make_plant(arm, friction=np.inf), "friction = inf .* at the most"),

@@ -64,7 +64,7 @@ def test_a_drawn_value_belongs_to_its_seed():
         ({"z": 1}, r"no parameter of .*stub_scene.py 'z'.*'x'"),
         ({"x": "1:b"}, "x = '1:b' must be a number"),
         ({"x": float("nan")}, "x = nan is not finite"),
-        ({"x": object()}, "no plain data"),
+        ({"x": object()}, "must be plain data"),
         ({"x": []}, "x has no value"),
         ({"x": [1, 1]}, "a value twice"),
         ({"seed": [0, 0]}, "several different ones"),

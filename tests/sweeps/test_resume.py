@@ -133,7 +133,8 @@ def test_a_full_disk(tmp_path):
     code, said = run.end()
     assert code == 1
     assert (
-        "rows.jsonl can't be written: File too large" in said and "the same command on the same folder goes on" in said
+        "rows.jsonl can't be written: File too large" in said
+        and "the same command on the same folder continues" in said
     )
     assert (run.out / "rows.jsonl").read_bytes().endswith(b"\n"), "no row is there in part"
     finish(tmp_path, 100, lost=JOBS + 1)  # and the one whose row did not fit

@@ -129,7 +129,7 @@ def _loops(loops: Any) -> tuple[Loop, ...]:  # noqa: ANN401
     if isinstance(loops, LoopClosure | JointCoupling):
         return (loops,)
     if not isinstance(loops, Iterable):
-        raise WbcError(f"loops are wbc.LoopClosure or wbc.JointCoupling objects, not {show(loops)}")
+        raise WbcError(f"loops must be wbc.LoopClosure or wbc.JointCoupling objects, not {show(loops)}")
     return tuple(loops)
 
 

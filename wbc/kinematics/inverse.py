@@ -144,7 +144,7 @@ class InverseKinematics:
         tied = [joint.name for joint in found if held[model.v_index[joint.name]]]
         if tied:
             raise WbcError(
-                f"joints {tied} are in closed loops, which inverse kinematics does not keep: name others with joints=, "
+                f"joints {tied} are in closed loops, which it does not keep closed: name others with joints=, "
                 "or follow the target with wbc.kinematics.DifferentialKinematics, which does"
             )
         self.joints = tuple(joint.name for joint in found)

@@ -66,7 +66,7 @@ class Group:
             bracket = twist.cross(H[:, i]) @ H[:, j]
             if not np.allclose(H @ self._inverse @ bracket, bracket, rtol=0, atol=_CLOSED * np.abs(H).max() ** 2):
                 raise WbcError(
-                    f"{show(name)} is no group: columns {i} and {j} of its selection matrix have the bracket "
+                    f"{show(name)} is not a group: columns {i} and {j} of its selection matrix have the bracket "
                     f"{show(bracket.tolist())}, which is no combination of its columns"
                 )
         self.structure = constant(self._inverse @ twist.cross(H.T) @ H, (m, m, m), "structure")
@@ -115,7 +115,7 @@ class Group:
         xi = pose.log6(constant(T, (4, 4), "T"))
         phi = np.asarray(self._inverse @ xi)
         if np.abs(self.selection @ phi - xi).max() > _CLOSED * max(1.0, np.abs(xi).max()):
-            raise WbcError(f"T is no motion of {self.name}: the twist that leads to it is {show(xi.tolist())}")
+            raise WbcError(f"T is not a motion of {self.name}: its twist is {show(xi.tolist())}")
         return phi
 
     def transform(self, T: ArrayLike) -> Array:

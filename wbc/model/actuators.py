@@ -40,13 +40,15 @@ class Actuator:
         whose = f"actuator {show(self.name)}"
         least = -self.effort if self.least is None else self.least
         if not -math.inf <= least <= 0.0 <= self.effort <= math.inf:
-            raise WbcError(f"{whose}: its force goes from {least:g} to {self.effort:g}; 0 must be in between")
+            raise WbcError(f"{whose}: its force ranges from {least:g} to {self.effort:g}; this must include 0")
         object.__setattr__(self, "least", least)
         if not isinstance(self.joints, Mapping):
-            raise WbcError(f"{whose}: joints is a dict from joints to what it does to them, not {show(self.joints)}")
+            raise WbcError(
+                f"{whose}: joints must be a dict from joint names to forces for u = 1, not {show(self.joints)}"
+            )
         rates = {name: np.atleast_1d(numbers(rate, f"{whose}: on {name!r}")) for name, rate in self.joints.items()}
         if not all(np.isfinite(rate).all() for rate in rates.values()):
-            raise WbcError(f"{whose}: what it does to its joints must be finite")
+            raise WbcError(f"{whose}: its forces on joints must be finite")
         object.__setattr__(self, "joints", MappingProxyType(rates))
         object.__setattr__(self, "wrench", constant(self.wrench, (6,), f"{whose}: its wrench"))
         if not (self.acts or (self.frame and self.unit.any())):

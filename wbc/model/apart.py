@@ -67,7 +67,7 @@ def compile_apart(
             raise WbcError(done.stdout.decode(errors="replace"))
         if done.returncode or not compiled.is_file():
             raise WbcError(
-                f"{path}: MuJoCo's compiler did not survive it, or needed more than {SECONDS:g} s or {MEGABYTES} MB"
+                f"{path}: MuJoCo's compiler crashed on it, or needed more than {SECONDS:g} s or {MEGABYTES} MB"
             )
         return mujoco.MjModel.from_binary_path(str(compiled))
 

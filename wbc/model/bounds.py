@@ -31,7 +31,9 @@ def read_bounded(path: str | Path) -> bytes:
     except (OSError, ValueError) as error:
         raise WbcError(f"can't read {show(str(path))}: {getattr(error, 'strerror', None) or error}") from None
     if len(text) > LARGEST_FILE:
-        raise WbcError(f"{show(str(path))} is larger than {LARGEST_FILE / 1e6:.0f} MB: no robot's description is")
+        raise WbcError(
+            f"{show(str(path))} is larger than {LARGEST_FILE / 1e6:.0f} MB, the limit for a robot's description"
+        )
     return text
 
 
@@ -42,4 +44,4 @@ def check_velocities(nv: int) -> None:
         nv: how many it has.
     """
     if nv > MOST_VELOCITIES:
-        raise WbcError(f"it has {nv:,} velocities; a robot has up to {MOST_VELOCITIES:,} here")
+        raise WbcError(f"it has {nv:,} velocities; the limit is {MOST_VELOCITIES:,}")

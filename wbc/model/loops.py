@@ -47,7 +47,7 @@ class LoopClosure:
     def __post_init__(self) -> None:
         for frame in (self.a, self.b):
             if not isinstance(frame, str) or not frame:
-                raise WbcError(f"a loop closes between two frames, given by their names, not {show(frame)}")
+                raise WbcError(f"a loop closes between two frames; give their names, not {show(frame)}")
         if self.a == self.b:
             raise WbcError(f"frame {self.a!r} can't close a loop with itself")
         if not self.name:
@@ -99,7 +99,7 @@ class JointCoupling:
         for which in ("joints", "follows"):
             given = getattr(self, which)
             if not isinstance(given, Mapping):
-                raise WbcError(f"{whose}: {which} is a dict from joints to coefficients, not {show(given)}")
+                raise WbcError(f"{whose}: {which} must be a dict from joints to coefficients, not {show(given)}")
             values = {joint: float(numbers(c, f"{whose}: coefficient of {joint!r}")) for joint, c in given.items()}
             if not np.isfinite(list(values.values())).all():
                 raise WbcError(f"{whose}: the coefficients of {which} must be finite: {show(values)}")
@@ -157,7 +157,7 @@ def _axes(axes: str | Iterable[str] | None, whose: str) -> tuple[str, ...]:
         if axis not in LOOP_AXES:
             raise WbcError(f"{whose}: {unknown_name('axis', axis, LOOP_AXES)}")
     if not chosen:
-        raise WbcError(f"{whose}: it holds no axis; name some of {', '.join(LOOP_AXES)}")
+        raise WbcError(f"{whose}: it holds no axis; name at least one of {', '.join(LOOP_AXES)}")
     return tuple(axis for axis in LOOP_AXES if axis in chosen)
 
 

@@ -86,9 +86,11 @@ def parse(text: bytes) -> Element:
         count += 1
         element = Element(tag, attributes, parser.CurrentLineNumber)
         if count > MOST_ELEMENTS:
-            raise WbcError(f"line {element.line}: it has more than {MOST_ELEMENTS:,} elements: no robot's file has")
+            raise WbcError(
+                f"line {element.line}: it has more than {MOST_ELEMENTS:,} elements, the limit for a robot's file"
+            )
         if len(open_elements) >= DEEPEST:
-            raise WbcError(f"line {element.line}: elements are nested more than {DEEPEST} deep")
+            raise WbcError(f"line {element.line}: elements are nested more than {DEEPEST} levels deep")
         (open_elements[-1].children if open_elements else roots).append(element)
         if len(open_elements) > 1:
             around = open_elements[-1]

@@ -35,7 +35,7 @@ def check_mjcf(path: Path) -> None:
     """
     count = _count(path, path, 0)
     if count > MOST_ELEMENTS:
-        raise WbcError(f"{path}: it comes to {count:.3g} elements; a robot has up to {MOST_ELEMENTS:,} here")
+        raise WbcError(f"{path}: it expands to {count:.3g} elements; the limit is {MOST_ELEMENTS:,}")
 
 
 def _count(path: Path, main: Path, depth: int) -> float:
@@ -86,7 +86,7 @@ def _check_size(element: Element, path: Path) -> None:
 
 def _check(element: Element, path: Path, value: float, most: float) -> None:
     if value > most:
-        raise WbcError(f"{path}: {element} asks for {value:.3g}; up to {most:.3g} is made here")
+        raise WbcError(f"{path}: {element} asks for {value:.3g}; the limit is {most:.3g}")
 
 
 def _numbers(element: Element, name: str) -> list[float]:

@@ -115,7 +115,7 @@ class Model:
             if frame.body not in self.bodies:
                 raise WbcError(f"frame {frame.name!r}: {unknown_name('body', frame.body, self.bodies)}")
             if frame.name in self.bodies:
-                raise WbcError(f"the name {frame.name!r} is that of a body; a frame needs one of its own")
+                raise WbcError(f"the name {frame.name!r} belongs to a body; choose another for the frame")
         self.gravity = constant(gravity, (3,), f"gravity of {name!r}")
         self.shapes = tuple(shapes)
         self.meshes = tuple(meshes)
@@ -177,9 +177,11 @@ class Model:
                     if name not in self.joints:
                         raise WbcError(f"coupling {loop.name!r}: {unknown_name('joint', name, self.joints)}")
                     if self.joints[name].nq != 1:
-                        raise WbcError(f"coupling {loop.name!r}: joint {name!r} has not one coordinate")
+                        raise WbcError(
+                            f"coupling {loop.name!r}: joint {name!r} has several coordinates; couple joints with one"
+                        )
             else:
-                raise WbcError(f"loops are wbc.LoopClosure or wbc.JointCoupling objects; {show(loop)} is none")
+                raise WbcError(f"loops must be wbc.LoopClosure or wbc.JointCoupling objects, not {show(loop)}")
         _by_name("loop", self.loops)
 
     def _check_actuators(self) -> None:
@@ -187,7 +189,7 @@ class Model:
         taken = {joint.name for joint in self.joints.values() if joint.actuated}
         for actuator in self.actuators:
             if not isinstance(actuator, Actuator):
-                raise WbcError(f"actuators are wbc.Actuator objects; {show(actuator)} is none")
+                raise WbcError(f"actuators must be wbc.Actuator objects, not {show(actuator)}")
             if actuator.name in taken:
                 raise WbcError(f"two actuators share the name {show(actuator.name)}; names must be unique")
             taken.add(actuator.name)
@@ -276,7 +278,7 @@ class Model:
     def with_frame(self, frame: Frame) -> Model:
         """The same model with one frame more; bodies, joints and shapes are shared."""
         if frame.name in self.frames:
-            raise WbcError(f"there is a frame {frame.name!r} already")
+            raise WbcError(f"a frame {frame.name!r} exists already")
         return self.replace(frames=[*self.frames.values(), frame])
 
     def replace(self, **changes: Any) -> Model:  # noqa: ANN401  of the arguments of many kinds
@@ -364,8 +366,8 @@ def _depth_first(bodies: Mapping[str, Body], joints: Mapping[str, Joint]) -> dic
         waiting += below[joint.child][::-1]
     if len(ordered) < len(joints):
         loose = [joint.name for joint in joints.values() if joint.name not in ordered]
-        raise WbcError(f"joints {show(loose)} form a loop: no way leads from the world to them")
+        raise WbcError(f"joints {show(loose)} form a loop that is not connected to the world")
     adrift = [name for name in bodies if name != WORLD and name not in carried]
     if adrift:
-        raise WbcError(f"bodies {show(adrift)} hang on nothing: each needs a joint to the rest of the robot")
+        raise WbcError(f"bodies {show(adrift)} are not connected: each needs a joint to the rest of the robot")
     return ordered

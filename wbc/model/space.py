@@ -166,8 +166,10 @@ class ConfigurationSpace:
             seconds = float(dt)
         except (TypeError, ValueError):
             raise WbcError(f"dt = {show(dt)} is not a number of seconds") from None
-        moved = velocity * seconds
-        if not math.isfinite(moved.dot(moved)):
+        with np.errstate(over="ignore", invalid="ignore"):  # that is an error below
+            moved = velocity * seconds
+            size = moved.dot(moved)
+        if not math.isfinite(size):
             raise WbcError(f"dt = {show(dt)} is not a finite time for this velocity")
         start[self._scalar_q] += moved[self._scalar_v]
         if len(self._starts) <= FEW:  # one by one, each in plain numbers

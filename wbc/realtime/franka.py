@@ -64,7 +64,7 @@ class FrankaIO:
             self.arm = pylibfranka.Robot(address, config.kEnforce if enforce else config.kIgnore)
             self.arm.set_collision_behavior([torque] * JOINTS, [torque] * JOINTS, [force] * 6, [force] * 6)
         except (RuntimeError, pylibfranka.FrankaException) as error:
-            raise WbcError(f"no way to the arm at {show(address)}: {error}") from None
+            raise WbcError(f"can't connect to the arm at {show(address)}: {error}") from None
         self._control: Any = None
         self._unanswered = False
         self._torque = np.zeros(JOINTS)

@@ -153,9 +153,9 @@ def _seal(header: bytes, parts: list[Array]) -> bytes:
 def _open(packet: bytes, kind: bytes, what: str) -> tuple[tuple[int, ...], int, Heading, Array]:
     """Sizes, flags, heading and numbers of a packet."""
     if not _HEADER.size + _CHECK.size <= len(packet) <= LARGEST or (len(packet) - _HEADER.size - _CHECK.size) % 8:
-        raise WbcError(f"a packet of {len(packet)} bytes is no {what}")
+        raise WbcError(f"a packet of {len(packet)} bytes is not a {what}")
     if not packet.startswith(kind):
-        raise WbcError(f"a packet that begins with {packet[:4]!r} is no {what}")
+        raise WbcError(f"a packet that begins with {packet[:4]!r} is not a {what}")
     body = packet[: -_CHECK.size]
     if _CHECK.unpack(packet[-_CHECK.size :])[0] != zlib.crc32(body):
         raise WbcError(f"the {what} is damaged: its checksum is wrong")

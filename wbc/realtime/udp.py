@@ -75,7 +75,7 @@ class UdpIO:
             self._socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
             self._socket.connect((host, port))  # others are not heard
         except (OSError, OverflowError, TypeError) as error:
-            raise WbcError(f"no way to a robot at host = {show(host)}, port = {show(port)}: {error}") from None
+            raise WbcError(f"can't connect to a robot at host = {show(host)}, port = {show(port)}: {error}") from None
         self._socket.setblocking(False)
 
     @classmethod

@@ -48,7 +48,7 @@ def load_scene(
     taken = inspect.signature(make).parameters
     found = make(**{name: value for name, value in given.items() if name in taken} | dict(arguments or {}))
     if not isinstance(found, Runnable):
-        raise WbcError(f"scene() of {scene_name(what)} made {show(found)}, not a wbc.simulation.Scene")
+        raise WbcError(f"scene() of {scene_name(what)} returned {show(found)}; it must return a wbc.simulation.Scene")
     return found
 
 
@@ -116,7 +116,7 @@ def scene_file(what: str) -> Path:
 def _module(path: Path) -> ModuleType:
     spec = importlib.util.spec_from_file_location(path.stem.lstrip("0123456789_") or "scene", path)
     if spec is None or spec.loader is None:
-        raise WbcError(f"{path} is no Python file")
+        raise WbcError(f"{path} is not a Python file")
     module = importlib.util.module_from_spec(spec)
     try:
         spec.loader.exec_module(module)

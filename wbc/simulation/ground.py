@@ -75,7 +75,7 @@ class Ground:
         self._wheels = [(index, point.wheel) for index, point in enumerate(self.points) if point.wheel is not None]
         self._terrain = terrain
         if terrain is not None and (height or n[2] < 1.0 or self._wheels):
-            raise WbcError("a terrain is for feet, and on level ground at height 0: leave normal and height away")
+            raise WbcError("a terrain is on level ground at height 0: don't give normal= or height=")
 
     def touch(self, robot: Dynamics) -> tuple[Array, Array, Array]:
         """How the points are to the plane in the robot's present state.
@@ -143,7 +143,7 @@ def contact_points(robot: Dynamics, contacts: str | Contact | Iterable[Touching]
     if isinstance(contacts, str | Contact):
         contacts = (contacts,)
     if not isinstance(contacts, Iterable):
-        raise WbcError(f"contacts are frames, Contact objects, or (frame, points in it), not {show(contacts)}")
+        raise WbcError(f"contacts must be frames, Contact objects, or (frame, points in it), not {show(contacts)}")
     tree, points = Tree(robot.model), []
     corners: ArrayLike | None
     for contact in contacts:

@@ -238,7 +238,7 @@ class _Pushing:
         found = tuple(pushes)
         odd = [push for push in found if not isinstance(push, Push)]
         if odd:
-            raise WbcError(f"disturbances are wbc.Push objects; {show(odd[0])} is none")
+            raise WbcError(f"disturbances must be wbc.Push objects, not {show(odd[0])}")
         return found
 
     def push(self, now: float) -> None:

@@ -50,7 +50,7 @@ class Terrain:
         self.patches = tuple(patches)
         for patch in self.patches:
             if not isinstance(patch, Patch):
-                raise WbcError(f"a terrain is made of wbc.simulation.Patch objects; {show(patch)} is none")
+                raise WbcError(f"a terrain is made of wbc.simulation.Patch objects, not {show(patch)}")
         x, y = (
             np.array([p.x for p in self.patches]).reshape(-1, 2),
             np.array([p.y for p in self.patches]).reshape(-1, 2),

@@ -33,7 +33,7 @@ def read_rows(path: str | Path) -> Iterator[dict[str, Any]]:
                     row = json.loads(text)
                     row["case"], row["kind"], row["scene"], row["overrides"], row["seed"]
                 except (ValueError, KeyError, TypeError):
-                    raise WbcError(f"line {number} of {file} is no row of a sweep: {show(text[:60])}") from None
+                    raise WbcError(f"line {number} of {file} is not a row of a sweep: {show(text[:60])}") from None
                 yield row
     except OSError as error:
         raise WbcError(f"can't read {file}: {error.strerror}") from None
@@ -101,8 +101,8 @@ class Writing:
             with contextlib.suppress(OSError):  # what is left of it is cut off when the sweep goes on
                 self._file.truncate(size)
             raise WbcError(
-                f"{self.path / ROWS} can't be written: {error.strerror}. All rows up to here are there; the same "
-                "command on the same folder goes on"
+                f"{self.path / ROWS} can't be written: {error.strerror}. All rows so far are there; the same "
+                "command on the same folder continues"
             ) from None
         self._size = size + len(row.encode()) + 1
 

@@ -339,7 +339,7 @@ def _best(optuna: Any, study: Any, scene: str, judge: Score, fixed: dict[str, ob
     state = optuna.trial.TrialState
     done = study.get_trials(deepcopy=False, states=(state.COMPLETE,))
     if not done:
-        raise WbcError(f"no trial of the study of {scene} came to its end")
+        raise WbcError(f"no trial of the study of {scene} has ended")
     best = min(done, key=lambda trial: trial.value)
     if ENDED in best.user_attrs:
         raise WbcError(

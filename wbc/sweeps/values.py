@@ -117,7 +117,9 @@ def plain(name: str, value: Any) -> Plain:  # noqa: ANN401  anything may be give
         return value
     if isinstance(value, Sequence) and not isinstance(value, bytes):
         return [plain(name, entry) for entry in value]
-    raise WbcError(f"{name} = {show(value)} is no plain data: a number, a text, true, false, None, or a list of these")
+    raise WbcError(
+        f"{name} = {show(value)} must be plain data: a number, a text, true, false, None, or a list of these"
+    )
 
 
 def parse(text: str) -> tuple[str, Sequence[Plain] | Drawn]:
@@ -131,7 +133,7 @@ def parse(text: str) -> tuple[str, Sequence[Plain] | Drawn]:
     """
     name, equals, values = (part.strip() for part in text.partition("="))
     if not (name and equals and values):
-        raise WbcError(f"{show(text)} is no NAME=VALUES, such as push=30:120:10 or solver=weighted-qp,nullspace")
+        raise WbcError(f"{show(text)} must be NAME=VALUES, such as push=30:120:10 or solver=weighted-qp,nullspace")
     drawn = re.fullmatch(r"(normal|uniform)\(([^,]+),([^,]+)\)", values)
     try:
         if drawn:
@@ -140,7 +142,7 @@ def parse(text: str) -> tuple[str, Sequence[Plain] | Drawn]:
         if len(parts) in (3, 4) and (len(parts) == 3 or parts[3] == "wrap"):
             return name, grid(float(parts[0]), float(parts[1]), int(parts[2]), wrap=len(parts) == 4)
     except ValueError:
-        raise WbcError(f"{show(text)}: {show(values)} has something that is no number") from None
+        raise WbcError(f"{show(text)}: {show(values)} must be numbers") from None
     if re.fullmatch(r"[^,:]+:[^,:]+", values) and all(isinstance(_scalar(part), int | float) for part in parts):
         raise WbcError(f"{show(text)} has no count: say how many values, such as {text}:5")
     found = choices(name, [_scalar(value.strip()) for value in values.split(",")])

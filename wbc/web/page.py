@@ -17,7 +17,7 @@ from wbc.web.stage import Stage
 try:
     import viser
 except ImportError as error:
-    raise WbcError(f"the page is viser's: pip install 'wbc[web]' ({error})") from None
+    raise WbcError(f"the page needs viser: pip install 'wbc[web]' ({error})") from None
 
 
 class Page:
