@@ -170,7 +170,7 @@ class JointLimits(LimitedJoints):
 
     def _choose(self, model: Model) -> Iterable[str]:
         if self.joints is None:
-            tied = tied_joints(model)
+            tied = set().union(*tied_joints(model))
             return [name for name in model.joints if name in tied or model.drives(name)]
         for name in self.joints:
             if name not in model.joints:

@@ -17,6 +17,7 @@ from wbc.contacts import Contact, PointContact, SurfaceContact
 from wbc.control.stack import Stack
 from wbc.dynamics import Dynamics
 from wbc.errors import WbcError, number, show
+from wbc.model.loops import tied_joints
 from wbc.tasking.gains import Gains
 from wbc.tasking.levels import Levels
 from wbc.tasking.task import Task
@@ -255,6 +256,8 @@ def _quiet_joints(robot: Dynamics, hand: str | None) -> list[str]:
     if hand is not None:
         busy |= set(_way(robot, hand))
     model = robot.model
+    for tied in tied_joints(model):  # a motor beside the hip that turns it through gears is the leg's
+        busy |= tied if tied & busy else set()
     return [name for name, joint in model.joints.items() if joint.nv == 1 and model.drives(name) and name not in busy]
 
 

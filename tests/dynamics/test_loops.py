@@ -237,3 +237,20 @@ def test_a_row_that_is_but_rounding_is_no_row() -> None:
     assert ((sizes == 0.0) | (sizes > 1e-3)).all(), sizes
     vdot = [one.forward_dynamics(q, v, [1.0]) for one in (flat, robot)]
     assert np.allclose(*vdot, rtol=1e-9)
+
+
+def test_a_tendon_whose_limits_leave_little_play_couples_where_that_is_asked_for() -> None:
+    couple = """<tendon><fixed name="belt" limited="true" range="-.01 .03"><joint joint="crank" coef="2"/>
+      <joint joint="coupler" coef="-1"/></fixed><fixed name="wide" limited="true" range="-1 1">
+      <joint joint="crank" coef="1"/><joint joint="rocker" coef="1"/></fixed></tendon>"""
+    m = mujoco.MjModel.from_xml_string(FOUR_BAR.replace("<equality>", couple + "<equality>"))
+    with pytest.warns(wbc.WbcWarning) as told:
+        free = wbc.load(m)
+    assert [loop.name for loop in free.model.loops] == ["loop"]
+    text = " ".join(str(warning.message) for warning in told)
+    assert "limits of 1 tendons" in text and "are left out (ignore=[\"play\"] makes them couplings): 'belt'" in text
+    with pytest.warns(wbc.WbcWarning) as told:
+        robot = wbc.load(m, ignore=["play"])
+    assert any("are couplings: 'belt'" in str(warning.message) for warning in told)
+    belt = next(loop for loop in robot.model.loops if loop.name == "belt")
+    assert dict(belt.joints) == {"crank": 2.0, "coupler": -1.0} and belt.polynomial == pytest.approx((0.01,))

@@ -205,3 +205,24 @@ def test_an_arm_is_not_shaken_to_keep_the_limits_of_its_fingers(tmp_path) -> Non
     )
     limits = stacks.arm(robot, "d")["joint limits"]
     assert limits.row_names(robot, wbc.Tick(robot)) == ["a", "b", "c", "d"]
+
+
+def test_a_motor_that_turns_a_hip_through_gears_is_the_legs(tmp_path) -> None:
+    """Held still as a joint of the arms, it would lock the leg."""
+    text = biped().replace("</robot>", "")
+    inertia = '<inertia ixx="1e-4" iyy="1e-4" izz="1e-4"/>'
+    part = f'<link name="{{0}}_gear"><inertial><mass value=".1"/>{inertia}</inertial></link>'
+    joint = (
+        '<joint name="{0}_drive" type="revolute"><parent link="trunk"/><child link="{0}_gear"/><axis xyz="0 0 1"/>'
+        '<limit lower="-2" upper="2" effort="50" velocity="9"/></joint>'
+    )
+    for side in ("left", "right"):
+        text += part.format(side) + joint.format(side)
+    robot = load(tmp_path, text + "</robot>", "geared.urdf")
+    quiet = stacks.standing(robot)["arms"].joints
+    assert "left_drive" in quiet
+    gears = [wbc.JointCoupling({f"{side}_hip_yaw": 1.0}, {f"{side}_drive": 1.0}) for side in ("left", "right")]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", wbc.WbcWarning)
+        geared = wbc.load(tmp_path / "geared.urdf", loops=gears)
+    assert set(stacks.standing(geared)["arms"].joints) == set(quiet) - {"left_drive", "right_drive"}

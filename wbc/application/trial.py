@@ -24,8 +24,9 @@ from wbc.simulation.loop import Push
 from wbc.simulation.plant import Plant
 from wbc.simulation.scene import Scene, make_plant
 
-OVERLAPS = "overlaps"
-"""What a trial does without: contacts of parts that are inside of each other push a robot that nobody pushes."""
+WITHOUT = ("overlaps", "play")
+"""What a trial does without: contacts of parts that are inside of each other push a robot that nobody pushes; and
+joints that a tendon couples but for a little play do not move freely."""
 
 PERIOD = 1e-3
 """Of the control, s."""
@@ -130,7 +131,7 @@ def _try(file: str, simulator: str, seconds: float, record: Path | None, options
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("ignore")
         warnings.simplefilter("always", WbcWarning)
-        options = {**options, "ignore": (*options.get("ignore", ()), OVERLAPS)}
+        options = {**options, "ignore": (*options.get("ignore", ()), *WITHOUT)}
         robot = wbc.load(file, **options)
         unusual = [str(warning.message).removeprefix(f"{file}: ") for warning in caught]
         unread = [text for text in robot.model.warnings if text.startswith(UNREAD) and text not in unusual]

@@ -130,12 +130,12 @@ def loop_row_names(loops: Iterable[Loop]) -> list[str]:
     return names
 
 
-def tied_joints(model: Model) -> set[str]:
-    """The names of the joints that closed loops tie to others: those round each loop, and those that are coupled."""
-    carrying, found = {joint.child: joint for joint in model.joints.values()}, set()
+def tied_joints(model: Model) -> list[set[str]]:
+    """By loop of a model, the joints that it ties to each other: those round it, or those that are coupled."""
+    carrying, found = {joint.child: joint for joint in model.joints.values()}, []
     for loop in model.loops:
         if isinstance(loop, JointCoupling):
-            found |= {*loop.joints, *loop.follows}
+            found.append({*loop.joints, *loop.follows})
             continue
         ways: list[set[str]] = []
         for end in (loop.a, loop.b):
@@ -144,7 +144,7 @@ def tied_joints(model: Model) -> set[str]:
                 way.add(carrying[body].name)
                 body = carrying[body].parent
             ways.append(way)
-        found |= ways[0] ^ ways[1]
+        found.append(ways[0] ^ ways[1])
     return found
 
 

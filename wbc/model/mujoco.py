@@ -62,8 +62,8 @@ def from_mujoco(m: Any, ignore: Collection[str] = ()) -> Model:  # noqa: ANN401
         mass, com = float(m.body_mass[number]), m.body_ipos[number].copy()
         bodies.append(Body(names[number], mass, com, inertia, compensation=float(m.body_gravcomp[number])))
         _hang(m, number, names, joint_names, bodies, joints, efforts, rotors)
-    loops = read_loops(m, names, joint_names, found)
-    note_the_rest(m, found)
+    loops = read_loops(m, names, joint_names, found, ignore)
+    note_the_rest(m, found, ignore)
     taken = {*names}
     frames, sites = [], dict[int, str]()
     pushed = thruster_sites(m)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 import numpy as np
@@ -19,19 +20,36 @@ CONNECT, WELD, JOINT, TENDON = (
 )
 SITE = int(mujoco.mjtObj.mjOBJ_SITE)
 
+PLAY = "play"
+"""What `wbc.load` is told to ignore: that of joints which a tendon couples by limits that leave little room."""
 
-def read_loops(m: Any, bodies: list[str], joints: list[str], found: Findings) -> list[Loop]:  # noqa: ANN401
-    """The equality constraints that are in force at the start.
+LITTLE = 0.05
+"""Share of the way that joints can move a tendon within their ranges, at the most, for its limits to be mere play."""
+
+
+def read_loops(
+    m: Any,  # noqa: ANN401
+    bodies: list[str],
+    joints: list[str],
+    found: Findings,
+    ignore: Collection[str] = (),
+) -> list[Loop]:
+    """The equality constraints that are in force at the start, and tendons that couple joints where play is ignored.
 
     Args:
         m: the model.
         bodies: their names here.
         joints: their names here.
         found: where to note what is left out.
+        ignore: see `wbc.load`.
     """
-    if disabled(m, "EQUALITY"):
-        return []
     loops: list[Loop] = []
+    for tendon, coefficients in coupling_tendons(m).items() if PLAY in ignore else ():
+        middle = float(np.mean(m.tendon_range[tendon]))
+        name = m.tendon(tendon).name or f"tendon_{tendon}"
+        loops.append(JointCoupling({joints[joint]: c for joint, c in coefficients.items()}, {}, [middle], name))
+    if disabled(m, "EQUALITY"):
+        return loops
     for number in range(m.neq):
         name = m.eq(number).name or f"equality_{number}"
         kind = int(m.eq_type[number])
@@ -64,6 +82,24 @@ def tendon_coefficients(m: Any, tendon: int) -> dict[int, float] | None:  # noqa
         joint = int(m.wrap_objid[index])
         coefficients[joint] = coefficients.get(joint, 0.0) + float(m.wrap_prm[index])
     return coefficients
+
+
+def coupling_tendons(m: Any) -> dict[int, dict[int, float]]:  # noqa: ANN401
+    """The tendons whose limits couple joints but for a little play, each with the coefficients of its joints.
+
+    Args:
+        m: the model.
+    """
+    found: dict[int, dict[int, float]] = {}
+    for tendon in np.flatnonzero(m.tendon_limited).tolist():
+        coefficients = {joint: c for joint, c in (tendon_coefficients(m, tendon) or {}).items() if c}
+        if len(coefficients) < 2 or any(int(m.jnt_type[joint]) not in (HINGE, SLIDE) for joint in coefficients):
+            continue
+        ways = [abs(c) * np.ptp(m.jnt_range[joint]) for joint, c in coefficients.items() if m.jnt_limited[joint]]
+        longest = max(ways) if len(ways) == len(coefficients) else 2 * np.pi * max(map(abs, coefficients.values()))
+        if np.ptp(m.tendon_range[tendon]) < LITTLE * longest:
+            found[tendon] = coefficients
+    return found
 
 
 def _closure(m: Any, number: int, name: str, bodies: list[str]) -> LoopClosure | None:  # noqa: ANN401

@@ -9,6 +9,7 @@ import numpy as np
 
 from wbc.model.findings import Findings
 from wbc.model.mujoco_actuators import HINGE, ON_JOINTS, SLIDE, disabled
+from wbc.model.mujoco_loops import PLAY, coupling_tendons
 
 FLUID, SPRINGS, TENDONS, FLEXIBLE, PLUGINS = "fluid", "springs", "tendons", "flexible bodies", "plugins"
 
@@ -52,15 +53,21 @@ def _odd_springs(m: Any) -> bool:  # noqa: ANN401
 _OF_SPRINGS = "stiffnesspoly", "springyield"
 
 
-def note_the_rest(m: Any, found: Findings) -> None:  # noqa: ANN401
+def note_the_rest(m: Any, found: Findings, ignore: Collection[str] = ()) -> None:  # noqa: ANN401
     """Warns of what constrains the bodies, and is left out.
 
     Args:
         m: the model.
         found: where to note it.
+        ignore: see `wbc.load`.
     """
-    limited = int(np.count_nonzero(m.tendon_limited))
+    coupling = list(coupling_tendons(m))
+    limited = int(np.count_nonzero(m.tendon_limited)) - len(coupling)
     if limited:
         found.warn("left out of the rigid-body model", f"limits of {limited} tendons")
+    what = "limits of tendons that leave joints but little play"
+    what += " are couplings" if PLAY in ignore else f' are left out (ignore=["{PLAY}"] makes them couplings)'
+    for tendon in coupling:
+        found.warn(what, m.tendon(tendon).name or f"tendon_{tendon}")
     if m.nmocap:
         found.warn("bodies moved from outside (mocap), taken as fixed", f"{m.nmocap} bodies")
