@@ -22,6 +22,10 @@ from wbc.tasking.gains import Gains
 from wbc.tasking.levels import Levels
 from wbc.tasking.task import Task
 
+TURNING, POSTURES = 0.08, 100
+"""A hand is held in all six axes where in one of so many postures its arm moves it along the worst of them by this
+share of what it does along the best, turns counted at the end of its best lever: a thumb of six joints can't."""
+
 PERIODS = 20.0
 """Control periods that the fastest gain leaves for one swing of an error."""
 
@@ -49,7 +53,8 @@ def standing(robot: Dynamics, friction: float = 0.6, period: float = 1e-3) -> St
 def reaching(robot: Dynamics, hand: str | None = None, friction: float = 0.6, period: float = 1e-3) -> Stack:
     """A stack with which a robot reaches with a hand; a robot with legs stands meanwhile.
 
-    The task has the name of the hand; its target is a point or, for an arm of six joints or more, a pose.
+    The task has the name of the hand; its target is a point or, for an arm of six joints or more that can turn the
+    hand, a pose.
 
     Args:
         robot: of `wbc.load`.
@@ -69,8 +74,8 @@ def reaching(robot: Dynamics, hand: str | None = None, friction: float = 0.6, pe
 def quadruped(robot: Dynamics, friction: float = 0.6, period: float = 1e-3, hand: str | None = None) -> Stack:
     """A stack for a robot on four or six legs: its base holds its place against pushes.
 
-    Set the target of the task "base" to move it; "posture" resolves the freedom that is left. Least forces are the
-    last level: with least torques, feet press sideways against each other and creep on soft ground.
+    Set the target of the task "base" to move it; "posture" resolves the freedom that is left. Least forces stand
+    above least torques: with the latter, feet press sideways against each other and creep on soft ground.
 
     Args:
         robot: with feet.
@@ -83,7 +88,8 @@ def quadruped(robot: Dynamics, friction: float = 0.6, period: float = 1e-3, hand
     if hand is not None:
         levels = levels / _reach(robot, hand, period)
     posture = tasks.JointAcceleration(_posture(robot), gains=Gains(_frequency(robot, 1.5, period)))
-    return Stack(levels / posture / tasks.ForceMinimization(), contacts=feet(robot, friction))
+    least = tasks.ForceMinimization() / tasks.TorqueMinimization()
+    return Stack(levels / posture / least, contacts=feet(robot, friction))
 
 
 def humanoid(robot: Dynamics, friction: float = 0.6, period: float = 1e-3, hand: str | None = None) -> Stack:
@@ -121,7 +127,7 @@ def humanoid(robot: Dynamics, friction: float = 0.6, period: float = 1e-3, hand:
 
 
 def arm(robot: Dynamics, hand: str | None = None, period: float = 1e-3) -> Stack:
-    """A stack for arms on a fixed base: a hand moves to a pose, or to a point if its arm has fewer than six joints.
+    """A stack for arms on a fixed base: a hand moves to a pose, or to a point if its arm can't turn it as well.
 
     Limits of the joints that move a hand stand above it. Those of fingers do not: an arm would shake to keep them.
 
@@ -130,7 +136,7 @@ def arm(robot: Dynamics, hand: str | None = None, period: float = 1e-3) -> Stack
         hand: frame; None: each of the model's hands.
         period: of the control, s.
     """
-    fast = min(3.0, 1.0 / (PERIODS * period))
+    fast = min(5.0, 1.0 / (PERIODS * period))
     hands = robot.model.hands[1:] if hand is None else ()
     levels = tasks.EquationOfMotion() / tasks.TorqueLimits()
     limited = _limited_joints(robot, robot.model.hands if hand is None else (hand,))
@@ -181,7 +187,7 @@ def _footless(robot: Dynamics) -> WbcError:
 
 
 def _arm(robot: Dynamics, hand: str, fast: float) -> Task:
-    axes = "pose" if _joints_to(robot, hand) >= 6 else "position"
+    axes = "pose" if turns(robot, hand) else "position"
     return tasks.EndEffectorAcceleration(hand, gains=Gains(fast), axes=axes)
 
 
@@ -234,9 +240,30 @@ def _limited_joints(robot: Dynamics, hands: Iterable[str]) -> list[str]:
     return [joint.name for joint in joints if np.isfinite([joint.lower, joint.upper, joint.velocity]).any()]
 
 
-def _joints_to(robot: Dynamics, frame: str) -> int:
-    """How many driven joints move a frame."""
-    return sum(robot.model.drives(name) for name in _way(robot, frame))
+def turns(robot: Dynamics, hand: str) -> bool:
+    """Whether an arm can turn its hand whatever place it holds it at: six joints, and room for them to do so.
+
+    Args:
+        robot: of `wbc.load`.
+        hand: frame.
+    """
+    model, posed, rng = robot.model, robot.copy(), np.random.default_rng(0)
+    joints = [model.joints[name] for name in _way(robot, hand) if model.drives(name) and model.joints[name].nv == 1]
+    if len(joints) < 6:
+        return False
+    at, columns = ([index[joint.name] for joint in joints] for index in (model.q_index, model.v_index))
+    low = np.array([max(joint.lower, -math.pi) for joint in joints])
+    high = np.array([min(joint.upper, math.pi) for joint in joints])
+    q = model.nominal.copy()
+    for posture in range(POSTURES):
+        q[at] = rng.uniform(low, high) if posture else q[at]
+        posed.update(q)
+        J = posed.jacobian(hand)[:, columns]
+        J[3:] *= np.linalg.norm(J[:3], 2)
+        size = np.linalg.svd(J)[1]
+        if size[5] >= TURNING * size[0]:
+            return True
+    return False
 
 
 def _held_axes(robot: Dynamics) -> dict[str, tuple[str, ...]]:

@@ -13,6 +13,7 @@ from tests.application.test_cli import run
 from tests.foreign import biped, dog
 from wbc.application import reports
 from wbc.application.commands.robots import _in_folder
+from wbc.application.round import Loop, in_reach
 from wbc.application.trial import Trial, try_robot
 
 
@@ -226,3 +227,13 @@ def test_a_hand_is_pushed_no_harder_than_its_motors_hold(tmp_path) -> None:
     force = np.linalg.norm(trial.scene.disturbances[0].force)
     reach = np.linalg.norm([0.5 * np.cos(0.8)])
     assert force == pytest.approx(0.5 * 5.0 / reach, rel=0.1) and force < 0.1 * 0.2 * 9.81 * 100.0
+
+
+def test_a_loop_is_as_large_as_a_hand_can_go_round() -> None:
+    robot = wbc.load("arm")
+    posed, hand = robot.copy(), robot.model.hands[0]
+    posed.update(robot.model.nominal)
+    home, side = posed.pose(hand).copy(), np.array([0.0, 1.0, 0.0])
+    found = [in_reach(robot, radius, lambda _, size: Loop(home, size, side), [hand]) for radius in (0.05, 1.0, 50.0)]
+    assert found[0] == 0.05 and found[1] in (0.125, 0.25, 0.5)
+    assert found[2] == 50.0, "what is never in reach is tried as it was told"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from tasks import stacks
 from wbc import simulation
 from wbc.arrays import Array
 from wbc.dynamics.base import Dynamics
@@ -35,9 +36,10 @@ def ready(robot: Dynamics) -> dict[str, float] | None:
         By joint, rad or m; None: those of the file are as good, or none was found.
     """
     model, posed = robot.model, robot.copy()
-    names = {hand: _moving(model, hand) for hand in model.hands}
+    names = {hand: moving_joints(model, hand) for hand in model.hands}
+    turned = {hand for hand in model.hands if stacks.turns(robot, hand)}
     joints = sorted(set().union(*names.values()))
-    if not joints or _fits(posed, model.nominal, names):
+    if not joints or _fits(posed, model.nominal, names, turned):
         return None
     at = [model.q_index[name] for name in joints]
     low = np.array([max(model.joints[name].lower, -np.pi) for name in joints])
@@ -51,12 +53,12 @@ def ready(robot: Dynamics) -> dict[str, float] | None:
         away = 0.5 * sample / SAMPLES * span * rng.uniform(-1.0, 1.0, len(at))
         q[at] = np.clip(home + away, low + INNER * span, high - INNER * span).round(3)
         closed = robot.close_loops(q) if model.loops else q
-        if _fits(posed, closed, names) and _touching(plant, closed) <= before:
+        if _fits(posed, closed, names, turned) and _touching(plant, closed) <= before:
             return {name: float(closed[index]) for name, index in zip(joints, at, strict=True)}
     return None
 
 
-def _moving(model: Model, hand: str) -> list[str]:
+def moving_joints(model: Model, hand: str) -> list[str]:
     """The joints with limits and motors of their own that move a hand."""
     body = model.frames[hand].body if hand in model.frames else hand
     carrying, found = {joint.child: joint for joint in model.joints.values()}, []
@@ -68,7 +70,7 @@ def _moving(model: Model, hand: str) -> list[str]:
     return found
 
 
-def _fits(posed: Dynamics, q: Array, names: dict[str, list[str]]) -> bool:
+def _fits(posed: Dynamics, q: Array, names: dict[str, list[str]], turned: set[str]) -> bool:
     """Whether all joints have room, and the hands can move in as many directions as they ever can."""
     model = posed.model
     posed.update(q)
@@ -78,15 +80,29 @@ def _fits(posed: Dynamics, q: Array, names: dict[str, list[str]]) -> bool:
             room = ROOM * min(joint.upper - joint.lower, 2 * np.pi)
             if not joint.lower + room <= q[model.q_index[name]] <= joint.upper - room:
                 return False
-        J = posed.jacobian(hand)[:, [model.v_index[name] for name in joints]]
-        size = np.linalg.svd(J[:3])[1]
-        if len(joints) > 1 and size[min(len(joints), 3) - 1] < CLEAR * size[0]:
+        if not can_move(posed, hand, joints, hand in turned):
             return False
-        if len(joints) >= 6:  # the hand is not to turn
-            J[3:] *= size[0]
-            size = np.linalg.svd(J)[1]
-            if size[5] < TURNING * size[0]:
-                return False
+    return True
+
+
+def can_move(posed: Dynamics, hand: str, joints: list[str], turns: bool, share: float = 1.0) -> bool:
+    """Whether a hand can move in as many directions as it ever can.
+
+    Args:
+        posed: in a state.
+        hand: frame.
+        joints: that move it.
+        turns: whether it is turned, too, or held from turning.
+        share: of what is asked of a posture to begin in.
+    """
+    J = posed.jacobian(hand)[:, [posed.model.v_index[name] for name in joints]]
+    size = np.linalg.svd(J[:3])[1]
+    if len(joints) > 1 and size[min(len(joints), 3) - 1] < share * CLEAR * size[0]:
+        return False
+    if turns:
+        J[3:] *= size[0]
+        size = np.linalg.svd(J)[1]
+        return bool(size[5] >= share * TURNING * size[0])
     return True
 
 

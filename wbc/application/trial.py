@@ -14,6 +14,7 @@ import wbc
 from tasks import stacks
 from wbc.application import rolling
 from wbc.application.posture import ready
+from wbc.application.round import AROUND, LOOP, Loop, in_reach
 from wbc.arrays import Array
 from wbc.control.controller import Controller
 from wbc.dynamics.base import Dynamics
@@ -30,9 +31,6 @@ joints that a tendon couples but for a little play do not move freely."""
 
 PERIOD = 1e-3
 """Of the control, s."""
-
-LOOP, AROUND = 1.0, 2.0
-"""When the loop begins, and how long it takes, s."""
 
 PUSHED, PUSHING, SHARE = 3.5, 0.2, 0.2
 """When the push begins, how long it lasts, s, and its force as a share of the weight."""
@@ -220,7 +218,18 @@ def _plan(robot: Dynamics, controller: Controller, found: dict[str, str]) -> Tri
         start = posed.pose(root)[:3, 3]
         reach = min(float(np.linalg.norm(posed.pose(hand)[:3, 3] - start)) for hand in model.hands)
         radius = min(0.05, RADIUS["hand"] * reach)
-    return Trial(model.name, kind, found, moved, unit, radius, frames=frames)
+    trial = Trial(model.name, kind, found, moved, unit, radius, frames=frames)
+    if kind == "arm":
+        trial.radius = in_reach(robot, radius, lambda hand, size: _loop(posed, controller, trial, hand, size), frames)
+    return trial
+
+
+def _loop(posed: Dynamics, controller: Controller, trial: Trial, frame: str, radius: float) -> Loop:
+    """The loop of a frame: of its pose, or of its place where its task leaves the rotation open."""
+    home = posed.pose(frame).copy()
+    if "rx" not in _task(controller, trial, frame).axes:
+        home = home[:3, 3]
+    return Loop(home, radius, _side(posed, trial), _upwards(posed, trial))
 
 
 def _scene(robot: Dynamics, controller: Controller, plant: Plant, trial: Trial, seconds: float) -> Scene:
@@ -233,10 +242,7 @@ def _scene(robot: Dynamics, controller: Controller, plant: Plant, trial: Trial, 
         balance: Any = controller.stack[trial.moved]
         balance.target = Loop(posed.com.copy(), trial.radius, _side(posed, trial)).target
     for frame in trial.frames:
-        task, home = _task(controller, trial, frame), posed.pose(frame).copy()
-        if "rx" not in task.axes:
-            home = home[:3, 3]
-        task.target = Loop(home, trial.radius, _side(posed, trial), _upwards(posed, trial)).target
+        _task(controller, trial, frame).target = _loop(posed, controller, trial, frame, trial.radius).target
     weight = SHARE * 9.81 * model.mass
     body = model.root if trial.kind != "arm" else trial.frames[0]
     if trial.kind == "joints":
@@ -298,37 +304,6 @@ def _upwards(posed: Dynamics, trial: Trial) -> float:
         return -1.0
     low = min(posed.pose(hand)[2, 3] for hand in trial.frames)
     return 1.0 if low < LOW * trial.radius else -1.0
-
-
-class Loop:
-    """A circle to one side and down, or up, from rest to rest.
-
-    Args:
-        home: where it begins: a point, shape (3,), or a pose, shape (4, 4).
-        radius: m.
-        side: where it goes first, unit, shape (3,).
-        upwards: 1 for up, -1 for down.
-    """
-
-    def __init__(self, home: Array, radius: float, side: Array, upwards: float = -1.0) -> None:
-        self.home, self.radius, self.side, self.upwards = home, radius, side, upwards
-
-    def target(self, t: float) -> tuple[Array, Array, Array]:
-        """Point or pose, velocity and acceleration at a time."""
-        s = min(max((t - LOOP) / AROUND, 0.0), 1.0)
-        angle = 2 * math.pi * s**3 * (10 - 15 * s + 6 * s * s)
-        rate = 2 * math.pi * 30 * s**2 * (1 - s) ** 2 / AROUND
-        change = 2 * math.pi * 60 * s * (1 - s) * (1 - 2 * s) / AROUND**2
-        up = np.array([0.0, 0.0, -self.upwards])
-        along = math.cos(angle) * self.side - math.sin(angle) * up
-        around = -math.sin(angle) * self.side - math.cos(angle) * up
-        away = self.radius * (math.sin(angle) * self.side + (math.cos(angle) - 1.0) * up)
-        velocity, acceleration = self.radius * rate * along, self.radius * (change * along + rate**2 * around)
-        if self.home.shape == (3,):
-            return self.home + away, velocity, acceleration
-        pose = self.home.copy()
-        pose[:3, 3] += away
-        return pose, np.append(velocity, np.zeros(3)), np.append(acceleration, np.zeros(3))
 
 
 def _judge(trial: Trial, robot: Dynamics, log: Log, scene: Scene) -> None:

@@ -1,0 +1,86 @@
+"""The loop that `wbc try` takes a robot round, and how large it can be."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+
+import numpy as np
+
+from wbc.application.posture import can_move, moving_joints
+from wbc.arrays import Array
+from wbc.dynamics.base import Dynamics
+from wbc.kinematics import InverseKinematics
+
+LOOP, AROUND = 1.0, 2.0
+"""When the loop begins, and how long it takes, s."""
+
+POINTS = 24
+"""On a loop that are looked at."""
+
+HALVINGS = 3
+"""How often a loop is made half as large, where a hand can't go round it."""
+
+NEAR = 1e-4
+"""Of a point on it, m and rad, for the hand to be there."""
+
+
+class Loop:
+    """A circle to one side and down, or up, from rest to rest.
+
+    Args:
+        home: where it begins: a point, shape (3,), or a pose, shape (4, 4).
+        radius: m.
+        side: where it goes first, unit, shape (3,).
+        upwards: 1 for up, -1 for down.
+    """
+
+    def __init__(self, home: Array, radius: float, side: Array, upwards: float = -1.0) -> None:
+        self.home, self.radius, self.side, self.upwards = home, radius, side, upwards
+
+    def target(self, t: float) -> tuple[Array, Array, Array]:
+        """Point or pose, velocity and acceleration at a time."""
+        s = min(max((t - LOOP) / AROUND, 0.0), 1.0)
+        angle = 2 * math.pi * s**3 * (10 - 15 * s + 6 * s * s)
+        rate = 2 * math.pi * 30 * s**2 * (1 - s) ** 2 / AROUND
+        change = 2 * math.pi * 60 * s * (1 - s) * (1 - 2 * s) / AROUND**2
+        up = np.array([0.0, 0.0, -self.upwards])
+        along = math.cos(angle) * self.side - math.sin(angle) * up
+        around = -math.sin(angle) * self.side - math.cos(angle) * up
+        away = self.radius * (math.sin(angle) * self.side + (math.cos(angle) - 1.0) * up)
+        velocity, acceleration = self.radius * rate * along, self.radius * (change * along + rate**2 * around)
+        if self.home.shape == (3,):
+            return self.home + away, velocity, acceleration
+        pose = self.home.copy()
+        pose[:3, 3] += away
+        return pose, np.append(velocity, np.zeros(3)), np.append(acceleration, np.zeros(3))
+
+
+def in_reach(robot: Dynamics, radius: float, loops: Callable[[str, float], Loop], hands: Iterable[str]) -> float:
+    """The radius of a loop that hands can go round from the nominal posture, within their joints' limits.
+
+    Args:
+        robot: with a fixed base.
+        radius: m, to begin with; a half, a quarter, or an eighth of it, where that is too large.
+        loops: the loop of a hand with a radius.
+        hands: frames.
+    """
+    hands = list(hands)
+    for halvings in range(HALVINGS + 1):
+        smaller = radius * 0.5**halvings
+        if all(_goes_round(robot, hand, loops(hand, smaller)) for hand in hands):
+            return smaller
+    return radius  # whatever holds it back, the trial shows it
+
+
+def _goes_round(robot: Dynamics, hand: str, loop: Loop) -> bool:
+    joints = moving_joints(robot.model, hand)
+    finder = InverseKinematics(robot, hand, joints=joints, restarts=0, tolerance=NEAR)
+    q, posed = robot.model.nominal, robot.copy()
+    for t in LOOP + AROUND * np.linspace(0.0, 1.0, POINTS):
+        found = finder.solve(loop.target(float(t))[0], q)
+        posed.update(found.q)
+        if not found.solved or not can_move(posed, hand, joints, loop.home.shape == (4, 4), 0.5):
+            return False
+        q = found.q
+    return True
