@@ -22,13 +22,11 @@ def working_set(levels, sides, norms=None):
 
 def test_a_multiplier_is_a_share_of_what_its_level_pulls_with():
     """Of a row of the level itself what it is of the largest residual counts as well, where that is more."""
-    working = working_set([0, 1, 1, 2], [1, -1, 1, -1], [2.0, 3.0, 1e-3, 5.0])
-    found = Multipliers(
-        [2, 1], np.array([[4.0, 6.0, 5.0, 7.0], [8.0, -9.0, 3.0, 0.0]]), np.array([10.0, 20.0]), np.array([70.0, 30.0])
-    )
-    np.testing.assert_allclose(
-        found.shares(working), [[0.8, -1.8, 5e-4, -3.5], [0.8, 1.35, 0.1, 0.0]], rtol=1e-12, atol=1e-12
-    )
+    working = working_set([0, 1, 1, 2, 0], [1, -1, 1, -1, 0], [2.0, 3.0, 1e-3, 5.0, 1.0])
+    lines = np.array([[4.0, 6.0, 5.0, 7.0, 9.0], [8.0, -9.0, 3.0, 0.0, 9.0]])
+    found = Multipliers([2, 1], lines, np.array([10.0, 20.0]), np.array([70.0, 30.0]))
+    expected = [[0.8, -1.8, 5e-4, -3.5, 0.0], [0.8, 1.35, 0.1, 0.0, 0.0]]
+    np.testing.assert_allclose(found.shares(working), expected, rtol=1e-12, atol=1e-12)
 
 
 class Shares(SimpleNamespace):
