@@ -9,7 +9,7 @@ import pytest
 import tasks
 import wbc
 from tests.closed_loops import bar, mjcf
-from wbc.control.series import rigid_springs, with_rigid_springs
+from wbc.control.series import _null_space, rigid_springs, with_rigid_springs
 from wbc.simulation import Push
 
 STIFF, SOFT = 800.0, 3.0
@@ -84,3 +84,11 @@ def test_a_rigid_spring_holds_its_joint_where_it_rests() -> None:
     assert list(loop.polynomial) == [robot.model.joints["spring"].rest] and not robot.model.loops
     free = with_rigid_springs(robot, [])
     assert free is not robot and not free.model.loops
+
+
+@pytest.mark.parametrize("size", [1e-12, 1.0, 1e12])
+def test_what_is_nothing_is_a_share_of_the_largest(size: float) -> None:
+    A = size * np.array([[1.0, 0.0, 0.0, 0.0], [0.0, 4e-9, 0.0, 0.0], [0.0, 0.0, 0.5e-9, 0.0]])
+    basis = _null_space(A)
+    assert basis.shape == (4, 2) and np.allclose(basis.T @ basis, np.eye(2)) and np.allclose(basis[:2], 0.0)
+    assert _null_space(np.zeros((0, 3))).shape == (3, 3)

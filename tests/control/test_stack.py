@@ -259,6 +259,17 @@ def test_reset_reaches_every_task() -> None:
     assert [task.resets for task in two] == [1, 1]
 
 
+def test_a_fade_takes_no_more_than_a_billion_seconds() -> None:
+    task = tasks.JointAcceleration(name="mine")
+    stack = wbc.Stack([[tasks.EquationOfMotion()], [task]])
+    for fade, words in (
+        (lambda: stack.fade_gains("mine", wbc.Gains(3.0), 1.5e9), "the duration for 'mine', s, = 1500000000.0"),
+        (lambda: stack.fade("mine", 2.0, 1.5e9), "the duration for 'mine', s, = 1500000000.0"),
+    ):
+        with pytest.raises(wbc.WbcError, match=words):
+            fade()
+
+
 def test_printing_shows_levels_rows_and_what_is_off() -> None:
     robot = wbc.load("quadruped", "numpy")
     feet = [wbc.PointContact(foot) for foot in robot.model.feet]

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from wbc.control.tolerance import GRAVITY, SHARE, force_tolerance, load_unit, torque_tolerance
+from wbc.control.tolerance import GRAVITY, force_tolerance, load_unit, torque_tolerance
 
 
 def robot(mass: float, *effort: float) -> SimpleNamespace:
@@ -15,9 +15,9 @@ def robot(mass: float, *effort: float) -> SimpleNamespace:
 
 
 def test_a_force_may_be_off_by_a_share_of_the_weight() -> None:
-    assert force_tolerance(50.0) == pytest.approx(SHARE * GRAVITY * 50.0)
+    assert force_tolerance(50.0) == pytest.approx(1e-8 * 9.81 * 50.0)
     assert 0.0 < force_tolerance(0.0) < 1e-15
-    assert torque_tolerance(robot(1.0, 3.0, 40.0)).tolist() == [3.0 * SHARE, 40.0 * SHARE]  # type: ignore[arg-type]
+    assert torque_tolerance(robot(1.0, 3.0, 40.0)).tolist() == pytest.approx([3e-8, 4e-7])  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(

@@ -281,3 +281,17 @@ def test_what_yields_by_default(compiled):
         assert len(answer.yielding) == count and answer.yielding[:1] == [(1, 1, pytest.approx(share, rel=1e-2))][:count]
         hierarchy.yields_from = None
         assert not HierarchicalQP(compiled=compiled).solve(hierarchy).yielding
+
+
+def test_without_a_warm_start_every_solve_is_the_first(compiled):
+    levels = inequalities("infeasible", 8)
+    solver = HierarchicalQP(warm_start=False, compiled=compiled)
+    steps = [solver.solve(levels).iterations for _ in range(3)]
+    assert steps == [HierarchicalQP(compiled=compiled).solve(levels).iterations] * 3 and steps[0] > 1
+
+
+@pytest.mark.parametrize(("off", "status"), [(0.9e-5, "optimal"), (1.1e-5, "relaxed")])
+def test_an_inequality_is_broken_by_the_size_of_its_row_and_of_x(off, status, compiled):
+    """By 1e-9 of them: of a row of size 10, and an x of 1e3."""
+    levels = [(np.eye(1), 1e3, 1e3), (10.0 * np.eye(1), -np.inf, 1e4 - off)]
+    assert HierarchicalQP(compiled=compiled).solve(levels).status == status

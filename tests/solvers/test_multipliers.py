@@ -124,3 +124,16 @@ def test_soft_rows_pull_with_the_level_that_they_serve(levels, seed):
     assert (working.pulls[-1] is not None) == (levels == 3)
     for k in found.levels:
         assert off_balance(working, found, k) < 1e-6, k
+
+
+def test_soft_rows_pull_with_nothing_at_the_end_where_nothing_is_left():
+    hierarchy = losing(0)
+    norms = np.linalg.norm(hierarchy.A, axis=1)
+    rows = LevelRows(hierarchy.A, hierarchy.lower, hierarchy.upper, norms, hierarchy.starts, 1e-9).first(3)
+    working = WorkingSet(*soften(rows, np.ones(len(rows.norms)), 1, 0.02))
+    working.solve()
+    assert working.pulls[-1] is not None
+    for row in range(30):
+        working.hold(row, 1)
+    working.solve()
+    assert working.pulls[-1] is None

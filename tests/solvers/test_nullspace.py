@@ -93,3 +93,9 @@ def test_levels_for_which_there_is_no_time_are_said_to_be_left_out():
     assert hurried.status == "iteration-limit" and whole.status == "optimal"
     np.testing.assert_allclose(hurried.x, [1.0, 0.0, 0.0], atol=1e-12)
     np.testing.assert_allclose(whole.x, np.ones(3), atol=1e-12)
+
+
+def test_a_level_without_equations_fixes_nothing():
+    levels = [(np.eye(1, 3), 1.0, 1.0), (np.zeros((0, 3)), [], []), (np.eye(3), -1.0, 1.0), (np.eye(2, 3), 2.0, 2.0)]
+    assert [level.rank for level in NullSpace().solve(levels).levels] == [1, 0, 0, 1]
+    assert [level.rank for level in NullSpace().solve(levels, seconds=-1.0).levels] == [1, 0, 0, 0]

@@ -218,3 +218,27 @@ def test_who_is_stuck_is_asked_once_more_and_then_forgotten(wanted, soft, optima
     search.working.soft = SimpleNamespace(down_to=lambda level: 0) if soft else None
     assert search._is_optimal() == optimal
     assert not search._stuck.any()
+
+
+@pytest.mark.parametrize(
+    ("off", "outcome"), [(1e-10, Outcome.OPTIMAL), (-4e-10, Outcome.OPTIMAL), (4e-10, Outcome.STOPPED)]
+)
+def test_a_set_that_wider_bounds_led_to_must_do_for_the_true_ones(off, outcome, monkeypatch):
+    """But for a share of 1e-10 of the row and of x."""
+    rows = rows_of([(1e3 * np.eye(1), -np.inf, 1e3), (np.eye(1), 1.0 + off, 1.0 + off)])
+    search = Search(WorkingSet(rows), np.inf)
+    monkeypatch.setattr(Search, "run", lambda *_: Outcome.OPTIMAL)
+    assert reference.break_cycle(search, 10) is outcome
+
+
+@pytest.mark.parametrize("limit", [1, 2, 3, 5])
+def test_a_search_takes_as_many_steps_as_it_may(limit):
+    """Of a problem that takes more: rows enter one after the other."""
+    levels = [(np.eye(8), -np.inf, -np.arange(1.0, 9.0)), (np.eye(8) + 0.9, 5.0, 5.0)]
+    search = Search(WorkingSet(rows_of(levels)), np.inf)
+    search.x = np.full(8, -100.0)
+    assert search.run(limit) is Outcome.STOPPED and search.working.steps == limit
+    assert (search.x <= -np.arange(1.0, 9.0) + 1e-9).all(), "what held still holds"
+    whole = Search(WorkingSet(rows_of(levels)), np.inf)
+    whole.x = np.full(8, -100.0)
+    assert whole.run(1000) is Outcome.OPTIMAL and whole.working.steps > 5

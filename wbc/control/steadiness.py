@@ -97,8 +97,8 @@ class Steadiness:
     def _note(self, robot: Dynamics, tick: Tick) -> None:
         """Notes the state of a tick; noting the same tick twice changes nothing."""
         if tick.time != self._time:  # a tick once more is compared with the same one before
-            passed = tick.time - self._time
-            self._passed = passed if passed > tick.period else tick.period  # a tick that comes late may change more
+            # a tick that comes late may change more; the first one comes after NaN, which is no more than a period
+            self._passed = max(tick.period, tick.time - self._time)
             self._held = self._held + self._passed if self.pressed else max(self._held - 0.5 * self._passed, 0.0)
             self._time, self._before = tick.time, self._q
         self._q = robot.q

@@ -117,7 +117,7 @@ class Support:
             self._changed = True
             state.anchor = None
         state.activation = activation
-        state.ceiling = math.inf if activation == 1.0 else 0.0 if activation == 0.0 else ceiling
+        state.ceiling = math.inf if activation == 1.0 else ceiling
 
     def advance(
         self, time: float, robot: Dynamics, borne: Callable[[], dict[str, float]], whose: object = None

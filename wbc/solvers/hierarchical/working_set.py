@@ -47,7 +47,7 @@ class WorkingSet:
         self.equalities = [
             np.flatnonzero(self.equal[a:b]) + a for a, b in zip(rows.starts, rows.starts[1:], strict=False)
         ]
-        self.target: Array = np.where(self.equal, rows.lower, 0.0)
+        self.target = rows.lower.copy()
         self.low, self.high = rows.lower.copy(), rows.upper.copy()
         self.low[self.equal], self.high[self.equal] = -np.inf, np.inf
         self.factors: list[Factor | None] = [None] * p
