@@ -132,7 +132,7 @@ class Gait(Stepping):
             tracker=tracker,
             adaptation=adaptation
             or StepAdaptation(
-                off=30.0, time=30.0, heedless=(0.01, 0.01), fastest=0.6 * swing, slowest=1.1, swiftest=80.0
+                off=30.0, time=30.0, heedless=(0.0, 0.0), fastest=0.6 * swing, slowest=1.1, swiftest=80.0
             ),
             height=float(posed.com[2] - middle[2]),
             lift=lift,
@@ -158,7 +158,7 @@ class Gait(Stepping):
         if np.isfinite([robot.limits.lower, robot.limits.upper, robot.limits.velocity]).any():
             levels = levels / JointLimits(BRAKING, approach=APPROACH)
         first, second, *others = self.swings.values()
-        levels = levels / sum(others, start=first + second) / (self.balance + self.trunk)
+        levels = levels / sum(others, start=first + second) / (self.balance + self.trunk + self.heading)
         levels = levels / JointAcceleration(stacks._posture(robot), gains=Gains(1.5)) / TorqueMinimization()
         found = Stack(levels, contacts=[PointContact(foot, self.friction) for foot in self.feet])
         for foot in self.feet:

@@ -144,7 +144,10 @@ class Stepping:
         posed.update(robot.model.nominal, np.zeros(robot.nv))
         self._upright = posed.pose(robot.model.root)[:3, :3].copy()
         self.trunk = EndEffectorAcceleration(
-            robot.model.root, self._trunk_target, trunk_gains, axes="orientation", name="trunk"
+            robot.model.root, self._trunk_target, trunk_gains, axes=("rx", "ry"), name="trunk"
+        )
+        self.heading = EndEffectorAcceleration(
+            robot.model.root, self._trunk_target, trunk_gains, axes=("rz",), name="heading"
         )
         self._command: Array = np.zeros(3)
         self.command = command
