@@ -16,6 +16,9 @@ from wbc.errors import WbcError, show
 from wbc.geometry import so3
 from wbc.simulation.terrain import Terrain
 
+EDGE = 0.02
+"""Distance of a sole from the edges of steps, m."""
+
 STEEPEST = 0.9
 """Least vertical part of the ground's normal at a foothold: steeper than 26° is no place for a foot."""
 
@@ -199,7 +202,7 @@ class CommandedSteps:
             rise = -(n[0] * (xy[0] - lowest.position[0]) + n[1] * (xy[1] - lowest.position[1])) / n[2]
             return Footstep(foot, np.append(xy, lowest.position[2] + rise), yaw, n)
         over = self._over(moment)
-        xy = self.terrain.even(xy, yaw, self.soles[foot]) if foot in self.soles else xy
+        xy = self.terrain.even(xy, yaw, self.soles[foot] + 2 * EDGE) if foot in self.soles else xy
         height, normal = self.terrain.height(xy) + over, self.terrain.normal(xy)
         way = height - float(moment.feet[foot].position[2])
         if not self.trouble and normal[2] < STEEPEST:

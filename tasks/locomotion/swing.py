@@ -26,6 +26,11 @@ SETTLING = 0.004
 ARRIVING = 0.05
 """Share of a swing that is left when a foot has got to its place: it goes straight down then, and does not scrape."""
 
+CLEARING = 0.15, 0.08
+"""Share of a swing for which a foot only rises before a step up, or only sinks after a step down, so that it clears the
+edge, and the height of a step from which on it does so fully, m.
+"""
+
 
 def onward(state: Array, goal: float, left: float, dt: float, falling: float = 0.0, down: float = 0.0) -> Array:
     """Position, velocity and acceleration after a while on the path of least jerk to a goal.
@@ -102,8 +107,12 @@ class Swing:
         state, whole = self.state.copy(), self.elapsed + left
         goal = self._heed(goal, dt)
         yaw = goal.yaw + 2 * np.pi * round((float(state[0, 3]) - goal.yaw) / (2 * np.pi))
-        flat_left = left - ARRIVING * whole
+        share, high = CLEARING
+        climb = min(max(float(goal.position[2] - self.start.position[2]) / high, -1.0), 1.0)
+        flat_left = left - (ARRIVING + share * max(-climb, 0.0)) * whole
         for axis, end in ((0, goal.position[0]), (1, goal.position[1]), (3, yaw)):
+            if self.elapsed < share * climb * whole:
+                continue
             if flat_left > SETTLING:
                 state[:, axis] = onward(state[:, axis], float(end), max(flat_left, dt), dt)
             else:
