@@ -8,6 +8,7 @@ import sys
 import tomllib
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import wbc
@@ -23,8 +24,11 @@ def _seconds(statement: str) -> float:
 
 def test_import_costs_little_more_than_numpy_and_scipy() -> None:
     # the median of ratios taken in turn: machines are shared, and their clocks go up and down
+    alone = [_seconds("import wbc") / _seconds("import numpy, scipy.linalg") for _ in range(5)]
+    assert statistics.median(alone) < 0.5, "names are imported on first use"
     ratios = [_seconds("import wbc, tasks") / _seconds("import numpy, scipy.linalg") for _ in range(11)]
-    assert statistics.median(ratios) < 1.5
+    old = np.lib.NumpyVersion(np.__version__) < "2.0.0"  # it is imported in half the time
+    assert statistics.median(ratios) < (2.2 if old else 1.5)
 
 
 def test_wbc_by_itself_imports_nothing_heavy() -> None:

@@ -22,7 +22,7 @@ def contacts(robot: wbc.Dynamics, friction: float = 0.6) -> list[wbc.Contact]:
 
 
 def standing(
-    name: str, backend: str = "pinocchio", solver: str = "hierarchical-qp", friction: float = 0.6, **options: object
+    name: str, backend: str = "auto", solver: str = "hierarchical-qp", friction: float = 0.6, **options: object
 ) -> tuple[wbc.Controller, np.ndarray]:
     """The stack of the README on a packaged robot, and the configuration to stand in."""
     robot = wbc.load(name, backend)  # type: ignore[arg-type]
