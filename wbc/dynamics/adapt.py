@@ -22,7 +22,7 @@ def names(given: object, option: str, kind: str = "joints") -> tuple[str, ...]:
     Args:
         given: what a user handed over.
         option: of `load`, for an error.
-        kind: what is named.
+        kind: the kind of thing that is named.
     """
     found = (given,) if isinstance(given, str) else tuple(given) if isinstance(given, Iterable) else (given,)
     if not all(isinstance(name, str) for name in found):
@@ -106,7 +106,7 @@ def with_locked(model: Model, locked: Iterable[str]) -> Model:
 
 
 def moved(joint: Joint, position: float) -> Array:
-    """What a revolute or prismatic joint does at a position, a transform of shape (4, 4)."""
+    """The transform of a revolute or prismatic joint at a position, shape (4, 4)."""
     T = np.eye(4)
     if joint.kind == "prismatic":
         T[:3, 3] = position * joint.axis

@@ -26,7 +26,7 @@ from wbc.model.tree import Tree
 
 @dataclass(frozen=True, eq=False)
 class Place:
-    """Where a frame is: its node, and its pose in the node's frame.
+    """The place of a frame: its node, and its pose in the node's frame.
 
     Attributes:
         node: index in the tree.
@@ -40,7 +40,7 @@ class Place:
 
 
 class FramesMotion(NamedTuple):
-    """How several frames move, one after another, in the world's axes. Read-only.
+    """The motion of several frames, one after another, in the world's axes. Read-only.
 
     Attributes:
         poses: shape (n, 4, 4).
@@ -60,7 +60,7 @@ OneMotion: TypeAlias = tuple[Array, Array, Array, Array]
 
 
 class FrameSet:
-    """Several frames that are asked for together: what never changes about them.
+    """Several frames that are computed together: their constant data.
 
     Args:
         frames: their names.
@@ -85,7 +85,7 @@ class FrameSet:
         self._point_ends = [count * width for width in (3 * nv, 3 * nv + 3)]
 
     def motion(self) -> FramesMotion:
-        """What the reader finds now, in fresh memory."""
+        """The present motion of the frames, in fresh memory."""
         block: Array = np.empty(self.motion_size)
         self.reader.motion(block)
         block.setflags(write=False)
@@ -94,7 +94,7 @@ class FrameSet:
         return FramesMotion(block[i:j].reshape(poses), block[:i].reshape(J), block[j:k], block[k:])
 
     def points(self) -> tuple[Array, Array, Array]:
-        """What the reader finds now about the frames' origins, in fresh memory."""
+        """The present motion of the frames' origins, in fresh memory."""
         block: Array = np.empty(self.point_size)
         self.reader.points(block)
         i, j = self._point_ends
@@ -115,7 +115,7 @@ class Backend(ABC):
     """
 
     name = ""
-    """What the backend is called in `wbc.load`."""
+    """The name of the backend in `wbc.load`."""
 
     def __init__(self, model: Model, tree: Tree | None = None, complete: bool = False) -> None:
         if model.left_out and not complete:
@@ -152,7 +152,7 @@ class Backend(ABC):
 
     @abstractmethod
     def _place(self, node: int, pose: Array) -> Place:
-        """What the backend needs to find a frame: called once for each."""
+        """The backend's handle of a frame; called once for each frame."""
 
     @abstractmethod
     def _pose(self, place: Place) -> Array:
@@ -195,7 +195,7 @@ class Backend(ABC):
         """M v̇ plus what `_nonlinear` is, from scratch; may disturb the state."""
 
     def _given(self) -> tuple[Any, ...]:
-        """What the same robot is made of in another process: the arguments of `__init__`."""
+        """The arguments of `__init__` that make the same robot in another process."""
         return (self.model,)
 
     @abstractmethod
@@ -238,7 +238,7 @@ class Backend(ABC):
         return force if self._compensation is None else force + self._compensation.force(self)
 
     def _spring_energy(self) -> float:
-        """What is stored in springs in the present state, J."""
+        """The energy stored in springs in the present state, J."""
         return self._passive.energy(self._q)
 
     @abstractmethod
@@ -253,7 +253,7 @@ class Backend(ABC):
     # --- state -----------------------------------------------------------------------------------------------------
 
     def update(self, q: ArrayLike, v: ArrayLike | None = None) -> None:
-        """Puts the robot in a state; what it says from then on is about that state.
+        """Sets the robot's state; all quantities then describe that state.
 
         Args:
             q: configuration, shape (nq,).

@@ -17,7 +17,8 @@ from wbc.model.loops import Loop
 from wbc.model.parts import Limits, is_transform
 
 Representation = Literal["mixed", "left", "right"]
-"""How a twist is written: in the world's axes at the frame's origin, in the frame, or in the world at its origin."""
+"""Representations of a twist: in the world's axes at the frame's origin, in the frame's axes, or at the world's
+origin."""
 
 
 class Dynamics(Backend):
@@ -167,7 +168,7 @@ class Dynamics(Backend):
         return self._points(chosen.places) if chosen.reader is None else chosen.points()
 
     def _points(self, places: list[Place]) -> tuple[Array, Array, Array]:
-        """What `points` gives; a backend may have it more cheaply."""
+        """See `points`; a backend may compute it faster."""
         if not places:
             return np.zeros(0), np.zeros((0, self.nv)), np.zeros(0)
         J, position, bias = zip(*[self._point(place) for place in places], strict=True)
@@ -189,7 +190,7 @@ class Dynamics(Backend):
         return found
 
     def _motion_in_python(self, frames: tuple[str, ...]) -> FramesMotion:
-        """What `frames_motion` gives, without the kernel."""
+        """See `frames_motion`, without the kernel."""
         count = len(frames)
         found = FramesMotion(
             np.array([self.pose(frame) for frame in frames]).reshape(count, 4, 4),
@@ -338,7 +339,9 @@ class Dynamics(Backend):
 
     @property
     def potential_energy(self) -> float:
-        """Of gravity and counterweights, zero at the world's origin, and of the springs in the joints, J."""
+        """Potential energy of gravity and counterweights (zero at the world's origin) and of the springs in the joints,
+        J.
+        """
         weight = -self.mass * float(self.com @ self.model.gravity) if self.mass else 0.0
         if self._compensation is not None:
             weight += self._compensation.energy(self)
@@ -377,7 +380,7 @@ class Dynamics(Backend):
 
     @property
     def loop_names(self) -> list[str]:
-        """What each equation of the closed loops is, and its force: an axis of a closure, or a coupling."""
+        """The name of each equation of the closed loops, and of its force: an axis of a closure, or a coupling."""
         return list(self._loops.names)
 
     @property
@@ -399,7 +402,7 @@ class Dynamics(Backend):
     def project_velocity(self, q: ArrayLike, v: ArrayLike) -> Array:
         """The velocity that keeps the loops closed and is nearest to `v`: the difference has least kinetic energy.
 
-        It is what an impulse of the loops makes of `v`. The state is not touched.
+        It is `v` after an impulse of the loops. The state is not changed.
 
         Args:
             q: shape (nq,).
@@ -560,7 +563,7 @@ class Dynamics(Backend):
 
     @property
     def mass(self) -> float:
-        """Of all moving bodies, kg."""
+        """Mass of all moving bodies, kg."""
         return self.model.mass
 
     def copy(self) -> Dynamics:

@@ -32,7 +32,7 @@ class Compensation:
 
     @classmethod
     def of(cls, model: Model, tree: Tree) -> Compensation | None:
-        """That of a robot; None where nothing that moves is compensated.
+        """The compensation of a robot; None if no moving body is compensated.
 
         Args:
             model: the robot.
@@ -62,5 +62,5 @@ class Compensation:
         return found
 
     def energy(self, robot: Backend) -> float:
-        """What lifts the robot is worth in its present state, J; zero at the world's origin."""
+        """Potential energy of the compensating forces in the present state, J; zero at the world's origin."""
         return -float(self._forces @ self._points(robot)[0])

@@ -24,7 +24,7 @@ TURNS = 40.0
 """Least range of a joint that a wheel turns on, rad; wrists with limits turn by two turns or so."""
 
 ROUND = 0.06
-"""How far from round a wheel's rim may be, as a share of its radius."""
+"""Greatest deviation of a wheel's rim from a circle, as a share of its radius."""
 
 SMALL = 0.1
 """A touching area shorter than this share of the robot's height is a point."""

@@ -39,7 +39,7 @@ STEPS, HALVINGS = 200, 30
 """Newton steps that closing the loops takes at most, and how often one of them is halved."""
 
 LONGEST = 0.3
-"""What a coordinate moves at most in such a step, rad or m."""
+"""Greatest change of a coordinate in such a step, rad or m."""
 
 CLOSED, OPEN = 1e-13, 1e-4
 """A loop is closed where its gap is less than the first, m or rad. Where it can't be brought there, the second is taken
@@ -47,7 +47,7 @@ for the rounding of lengths in a file."""
 
 
 class LoopMotion(NamedTuple):
-    """How closed loops move in a state, a row an equation.
+    """The motion of closed loops in a state, one row per equation.
 
     Attributes:
         gap: φ(q), how far open they are, m and rad, shape (rows,).
@@ -100,7 +100,7 @@ class Loops:
         return np.array(picked, dtype=np.intp), np.array(at, dtype=np.intp), turned
 
     def motion(self, robot: Dynamics) -> LoopMotion:
-        """How they move in a robot's present state."""
+        """Their motion in a robot's present state."""
         gap, J, bias = np.zeros(self.rows), np.zeros((self.rows, self._nv)), np.zeros(self.rows)
         if self._closures:
             for where, part in zip((gap, J, bias), self._closed(robot), strict=True):

@@ -308,7 +308,7 @@ class _Compiled:
 
 
 class _Layout:
-    """What never changes: which part hangs on which, and every joint's constants; parts sorted by their depth.
+    """Constant data: the tree of parts, sorted by depth, and every joint's constants.
 
     Attributes:
         index: by node of the tree, the part.

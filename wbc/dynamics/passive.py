@@ -57,13 +57,13 @@ class PassiveForces:
         return found
 
     def for_kernel(self) -> tuple[object, ...] | None:
-        """The same as the kernel wants it: damping, friction, speeds, springs; None where there are none."""
+        """The arguments of the kernel: damping, friction, speeds, springs; None if there are none."""
         if self.idle:
             return None
         springs = zip(self._q.tolist(), self._v.tolist(), self._stiffness.tolist(), self._rest.tolist(), strict=True)
         return -self._slowing, self.friction, self.speed, tuple(springs)
 
     def energy(self, q: Array) -> float:
-        """What is stored in the springs, J."""
+        """The energy stored in the springs, J."""
         stretch = q[self._q] - self._rest
         return 0.5 * float(self._stiffness @ stretch**2)

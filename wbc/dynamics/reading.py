@@ -27,7 +27,7 @@ RAISED = 0.01
 
 @dataclass(frozen=True)
 class Options:
-    """What is said of a robot beside its file: see `wbc.load`."""
+    """The options of `wbc.load` for a robot."""
 
     floating: bool | None = None
     feet: Any = None
@@ -256,7 +256,7 @@ def _file(what: str | Path) -> Path:
 
 
 def _foreign(what: Any, options: Options) -> Model:  # noqa: ANN401
-    """The model of what is no file."""
+    """The model of an object that is not a file."""
     if isinstance(what, Model):
         _refuse(what, options)
         return what

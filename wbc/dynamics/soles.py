@@ -1,4 +1,4 @@
-"""What of a rigid part would touch the ground: a point, a line, or a flat sole."""
+"""Finds the part of a rigid body that touches the ground: a point, a line, or a flat sole."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Patch:
 
 
 def touching(centres: Array, radii: Array, down: Array, small: float) -> Patch:
-    """What of a convex part made of balls touches flat ground.
+    """Finds where a convex part made of balls touches flat ground.
 
     The ground is the plane on which the part would come to rest: of the planes through its lowest point and within 35°
     of level, the one with the largest area on it; within 15°, where it would rest on a line.

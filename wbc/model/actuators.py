@@ -16,7 +16,7 @@ from wbc.model.parts import constant
 
 @dataclass(frozen=True, eq=False)
 class Actuator:
-    """What a unit of an actuator's force u does to a robot: a row of G in τ = Gᵀ u.
+    """An actuator that is not a joint motor: a row of G in τ = Gᵀ u, its forces for u = 1.
 
     Attributes:
         name: unique among the actuators of a model; a motor of a joint is called as its joint.
@@ -58,7 +58,7 @@ class Actuator:
 
     @property
     def acts(self) -> dict[str, Array]:
-        """What it does to each joint, by name; shape (velocities of the joint,)."""
+        """Its force on each joint for u = 1, N or N m, by name; shape (velocities of the joint,)."""
         return {name: np.asarray(rate) for name, rate in self.joints.items() if np.any(rate)}
 
     @property

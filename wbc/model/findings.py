@@ -61,7 +61,7 @@ class Findings:
         return len(self.errors) >= ENOUGH
 
     def stop_on_error(self) -> None:
-        """Raises what was found, if anything is an error."""
+        """Raises if an error was found."""
         if self.errors:
             more = f" (and {len(self.errors) - 1} more)" if len(self.errors) > 1 else ""
             problems = (*self.errors, *(f"warning: {message}" for message in self.warnings))
@@ -78,7 +78,7 @@ class Findings:
 
 
 def unphysical(mass: float, inertia: Array) -> str | None:
-    """What no real body could have in a mass and an inertia about the centre of mass, or None.
+    """What is unphysical in a mass and an inertia about the centre of mass; None if nothing is.
 
     Moments of inertia are integrals of squared distances: all positive, and the sum of two at least the third.
 
@@ -101,7 +101,7 @@ def unphysical(mass: float, inertia: Array) -> str | None:
 
 
 def check_inertias(model: Model, links: Mapping[str, Element], found: Findings, strict: bool) -> None:
-    """Checks mass and inertia of what moves as one; what is odd in a link where the whole is sound is a warning.
+    """Checks mass and inertia of bodies that move as one; an odd link in a sound whole is a warning.
 
     A link without `<inertial>` may stand between two joints; one that says that it has no mass, and moves by itself, is
     unphysical.

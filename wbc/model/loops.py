@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from wbc.model.model import Model
 
 LOOP_AXES = ("x", "y", "z", "rx", "ry", "rz")
-"""What can be held together of two frames: positions along, and rotations about, the axes of the second one."""
+"""The axes that a closure can hold: positions along, and rotations about, the axes of the second frame."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +64,7 @@ class LoopClosure:
 
     @property
     def rows(self) -> int:
-        """How many equations it is."""
+        """The number of its equations."""
         return len(self.held)
 
     @property
@@ -120,7 +120,7 @@ Loop = LoopClosure | JointCoupling
 
 
 def loop_row_names(loops: Iterable[Loop]) -> list[str]:
-    """What each equation, and each of its forces, is: an axis of a closure, or a coupling."""
+    """The name of each equation and its force: an axis of a closure, or a coupling."""
     names = []
     for loop in loops:
         if isinstance(loop, LoopClosure):

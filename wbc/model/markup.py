@@ -23,7 +23,7 @@ LARGEST = 1e12
 """No length, mass or inertia of a robot is greater, in SI units; more is a damaged file, or the absence of a limit."""
 
 DEEPEST = 1_000
-"""How deeply elements may be nested; robot files need five."""
+"""Greatest depth of nested elements; robot files need five levels."""
 
 
 @dataclass(eq=False)

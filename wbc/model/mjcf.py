@@ -89,7 +89,7 @@ def _apart(path: str | Path, spec: Any, m: Any, nominal: object, apart: bool) ->
 
 @contextmanager
 def _warnings_of_mujoco(path: str | Path) -> Iterator[None]:
-    """What MuJoCo would print, and write to a file, is warned of."""
+    """Turns MuJoCo's printed messages into warnings."""
     before, found = mujoco.get_mju_user_warning(), Findings(str(path))
     mujoco.set_mju_user_warning(lambda message: found.warn("MuJoCo's compiler", " ".join(message.split())))
     try:

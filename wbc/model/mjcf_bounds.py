@@ -1,4 +1,4 @@
-"""How much an MJCF file asks MuJoCo's compiler to make: a short file can ask for more than a machine has."""
+"""Limits on the size of the result of an MJCF file: a short file can ask for more memory than a machine has."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ UNITS = {"": 1.0, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15, "E": 1e18}
 def check_mjcf(path: Path) -> None:
     """Raises a `WbcError` where an MJCF file, with those that it includes, is larger than that of any robot.
 
-    What is no XML to us is left to MuJoCo, which says what is wrong with it.
+    A file that is not XML is left to MuJoCo, which reports the error.
 
     Args:
         path: of the file.

@@ -57,10 +57,10 @@ class Model:
         nominal: a configuration to stand or rest in, shape (nq,).
         feet: names of the frames that are made to touch the ground.
         soles: for flat feet, the corners of the sole in the foot's frame, m, shape (n, 2), by foot.
-        wheels: by the frame at the centre of each what is made to roll on the ground.
+        wheels: the wheels that roll on the ground, by the frame at their centres.
         hands: names of the frames that are made to touch or hold.
         shapes: primitive shapes, for pictures and for contact.
-        meshes: what else there is for contact, as points.
+        meshes: collision meshes, as points.
         surroundings: primitive shapes and planes for contact that the file fixes to the world itself.
         loops: what closes loops in the tree: frames that stay together, joints that move together.
         warnings: unusual things in its file.
@@ -166,7 +166,7 @@ class Model:
         self.actuated.flags.writeable = False
 
     def _check_loops(self) -> None:
-        """Raises a `WbcError` where a loop names what is not there."""
+        """Raises a `WbcError` if a loop names a frame or joint that does not exist."""
         for loop in self.loops:
             if isinstance(loop, LoopClosure):
                 for frame in (loop.a, loop.b):
@@ -185,7 +185,7 @@ class Model:
         _by_name("loop", self.loops)
 
     def _check_actuators(self) -> None:
-        """Raises a `WbcError` where an actuator drives what is not there."""
+        """Raises a `WbcError` if an actuator names a joint or frame that does not exist."""
         taken = {joint.name for joint in self.joints.values() if joint.actuated}
         for actuator in self.actuators:
             if not isinstance(actuator, Actuator):
@@ -282,7 +282,7 @@ class Model:
         return self.replace(frames=[*self.frames.values(), frame])
 
     def replace(self, **changes: Any) -> Model:  # noqa: ANN401  of the arguments of many kinds
-        """The same model with some of what it was made of replaced.
+        """The same model with some arguments replaced.
 
         Args:
             changes: arguments of `Model`, by name.
@@ -302,7 +302,7 @@ class Model:
         return self.replace(nominal=nominal)
 
     def _given(self) -> dict[str, Any]:
-        """What it was made of: the arguments that make the same model."""
+        """The arguments that make the same model."""
         return {
             "name": self.name,
             "bodies": [body for body in self.bodies.values() if body.name != WORLD],

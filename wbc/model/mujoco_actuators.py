@@ -1,4 +1,4 @@
-"""What drives the joints of a `mujoco.MjModel`, how hard, and what can't be asked for a torque."""
+"""The actuators of joints of a `mujoco.MjModel`: their strength, and which ones can't be asked for a torque."""
 
 from __future__ import annotations
 

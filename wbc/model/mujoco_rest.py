@@ -1,4 +1,4 @@
-"""What in a `mujoco.MjModel` is more than rigid bodies in a tree with springs and dampers in their joints."""
+"""The parts of a `mujoco.MjModel` beyond rigid bodies in a tree with springs and dampers in their joints."""
 
 from __future__ import annotations
 

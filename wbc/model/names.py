@@ -7,7 +7,7 @@ from wbc.model.parts import Joint
 
 
 def velocity_names(model: Model) -> list[str]:
-    """What each entry of v belongs to: a joint, or an axis of one with several; shape (nv,)."""
+    """The name of each entry of v: a joint, or an axis of one with several; nv names."""
     names = []
     for joint in model.joints.values():
         if joint.kind == "floating":

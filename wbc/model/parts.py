@@ -1,6 +1,6 @@
 """The parts of a robot: bodies, joints, frames, shapes. Plain data, read by every backend.
 
-Arrays that are handed over are copied, checked and kept read-only: what is wrong is named where it is made.
+Arrays are copied, checked and kept read-only: an error is raised where the part is made.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class Body(_Part):
         com: centre of mass in the body frame, m, shape (3,).
         inertia: about the centre of mass, in the axes of the body frame, kg m², shape (3, 3); symmetric but for
             rounding, and kept exactly so.
-        virtual: stands between two joints of what is really one body; it has no mass and is no frame.
+        virtual: stands between two joints of one real body; it has no mass and is not a frame.
         compensation: the share of its weight that something outside the robot carries, a counterweight say; a passive
             force at its centre of mass.
     """
@@ -185,7 +185,7 @@ class Shape(_Part):
         pose: the shape's centre and axes in the body frame, shape (4, 4).
         color: red, green, blue, alpha in [0, 1].
         collides: whether it is there for contact, else for the eye.
-        bits: what it is, and what it meets, as MuJoCo's contype and conaffinity.
+        bits: its collision bits, as MuJoCo's contype and conaffinity.
     """
 
     body: str
@@ -206,7 +206,7 @@ class Plane:
 
     Attributes:
         pose: in the world, shape (4, 4).
-        bits: what it is, and what it meets, as MuJoCo's contype and conaffinity.
+        bits: its collision bits, as MuJoCo's contype and conaffinity.
     """
 
     pose: Array
@@ -223,7 +223,7 @@ class Mesh:
     Attributes:
         body: the body that carries it.
         points: in the body frame, m, shape (n, 3).
-        bits: what it is, and what it meets, as MuJoCo's contype and conaffinity.
+        bits: its collision bits, as MuJoCo's contype and conaffinity.
     """
 
     body: str

@@ -152,7 +152,7 @@ class ConfigurationSpace:
         return q
 
     def integrate(self, q: ArrayLike, v: ArrayLike, dt: float = 1.0) -> Array:
-        """Where the robot is after moving with the constant velocity `v` for `dt` seconds.
+        """The configuration after moving with the constant velocity `v` for `dt` seconds.
 
         Quaternions follow `q ⊗ exp(ω dt)` with ω in the body (Kindr, discrete integration) and stay unit.
 

@@ -160,7 +160,7 @@ class _Reader:
         return named
 
     def _collect(self, read: Callable[..., Part | None], *arguments: object) -> Part | None:
-        """What a part of the reader returns, or None and a note of the error that it raised."""
+        """The result of a part of the reader; None, with a note, if it raised an error."""
         try:
             return read(*arguments)
         except WbcError as error:

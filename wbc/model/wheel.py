@@ -12,8 +12,8 @@ from wbc.errors import WbcError, number, show
 from wbc.model.parts import constant
 
 LEAST_SINE = 1e-3
-"""Of the angle between axle and normal, the least that is divided by: a wheel that lies on its side rolls nowhere, but
-its directions stay numbers."""
+"""Smallest sine of the angle between axle and normal: a wheel that lies on its side can't roll, but its directions stay
+finite."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +62,8 @@ class Wheel:
 
     @property
     def held(self) -> Array:
-        """What the ground holds, in rows over the contact's axes (along, to the left, normal), shape (n, 3).
+        """The directions that the ground holds, in rows over the contact's axes (along, to the left, normal), shape (n,
+        3).
 
         Three rows for a tyre, two for rollers (along their axes, and the normal), one for a castor (the normal).
         """
@@ -78,7 +79,7 @@ class Wheel:
         return mine == theirs and np.array_equal(self.axle, other.axle)
 
     def touch(self, axle: Array, normal: Array) -> tuple[Array, Array]:
-        """Where it touches a plane, and in which axes.
+        """The point where it touches a plane, and the axes of the contact.
 
         Args:
             axle: unit vector, world axes, shape (3,).

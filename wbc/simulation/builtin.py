@@ -40,7 +40,7 @@ MARGIN = 1e-3
 """Points and joints nearer than this to touching, m or rad, are part of the problem."""
 
 RECOVERY = (0.1, 0.1)
-"""What is undone in a step of a penetration that should not be there, as a share of it, and at most, m/s or rad/s."""
+"""Correction of an unwanted penetration in a step: a share of it, and the greatest speed, m/s or rad/s."""
 
 
 CLOSING = 0.01
@@ -363,7 +363,7 @@ class Simulator(Plant):
         return rate
 
     def _pushed(self, v: Array, stretch: Array) -> tuple[Array, Array, Array, Array]:
-        """What the springs of soft ground do in the robot's present state (see `Springs.push`).
+        """The forces of soft ground in the robot's present state (see `Springs.push`).
 
         Returns:
             Forces in the world's axes; the stretch of the tangential springs as far as the cone allows, and its rate;

@@ -1,4 +1,4 @@
-"""What closed loops do to velocities: an impulse, or a force, that acts at once and does no work."""
+"""The effect of closed loops on velocities: an impulse, or a force, that acts at once and does no work."""
 
 from __future__ import annotations
 

@@ -19,7 +19,8 @@ from wbc.model.wheel import Wheel
 from wbc.simulation.terrain import Terrain
 
 Touching: TypeAlias = str | Contact | tuple[str, ArrayLike]
-"""What touches the ground: a frame; a contact of a stack; points fixed to a frame, in it, m, shape (3,) or (n, 3)."""
+"""A place that touches the ground: a frame; a contact of a stack; points fixed to a frame, in it, m, shape (3,) or (n,
+3)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,7 +79,7 @@ class Ground:
             raise WbcError("a terrain is on level ground at height 0: don't give normal= or height=")
 
     def touch(self, robot: Dynamics) -> tuple[Array, Array, Array]:
-        """How the points are to the plane in the robot's present state.
+        """The gaps, axes and Jacobians of the points in the robot's present state.
 
         The tangents of a wheel turn with its way over the ground; along what its rollers, or a castor, leave free there
         is no tangent, but zeros.
@@ -129,7 +130,7 @@ class Ground:
 
 
 def contact_points(robot: Dynamics, contacts: str | Contact | Iterable[Touching] | None) -> tuple[Point, ...]:
-    """What touches the ground, point by point.
+    """The points that touch the ground.
 
     A frame touches with the wheel or the corners of its sole, where the model has one; else with the ball around its
     origin, where there is a collision shape like that; else with its origin.

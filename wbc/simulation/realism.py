@@ -16,7 +16,7 @@ from wbc.model.space import ConfigurationSpace
 from wbc.simulation.plant import Plant
 
 LARGEST, LONGEST = 1e9, 1e3
-"""Of factors and deviations, and of a delay, s: it is kept step by step."""
+"""Greatest factor and deviation, and greatest delay, s, which is stored step by step."""
 
 
 @dataclass(frozen=True)

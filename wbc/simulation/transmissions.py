@@ -1,4 +1,4 @@
-"""Actuators that are not the motors of joints, in MuJoCo: those of a robot of ours, and what they are told."""
+"""Actuators that are not joint motors, in MuJoCo: their description and their controls."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ AnswerStatus: TypeAlias = Literal["optimal", "relaxed", "violated", "iteration-l
 
 
 Sides: TypeAlias = SideArray
-"""What rows are held at: -1 `lower`, +1 `upper`, 0 not held."""
+"""The bound at which a row is held: -1 `lower`, +1 `upper`, 0 not held."""
 
 Pulls: TypeAlias = "tuple[list[int], Array]"
 """Levels that have a residual, and the multipliers of all rows for each of them, shape (q, M), for rows multiplied by

@@ -24,7 +24,7 @@ TOLERANCE = 1e-6
 """A row counts as violated, or as active, within this fraction of |row| (1 + |x|)."""
 
 PRESSED = 1e-2
-"""How far, relative to x, a solution may be moved to keep the first level exactly."""
+"""Greatest relative change of x to keep the first level exactly."""
 
 _UNEVEN = 30.0
 """Unknowns are brought to one size where the norms of their columns differ by more."""
@@ -112,11 +112,11 @@ class Descent:
             self.Z = eliminate(self.A[stuck], self.Z, self.norms[stuck], self.rank_tolerance).Z
 
     def rest(self, rows: IntArray) -> Array:
-        """What is missing of equality rows: b - A x."""
+        """Residuals of equality rows: b - A x."""
         return self.lower[rows] - self.A[rows].dot(self.x)  # type: ignore[no-any-return]
 
     def slack(self, rows: IntArray, x: Array) -> Array:
-        """How far inequality rows are violated at x, signed."""
+        """Signed violations of inequality rows at x."""
         value = self.A[rows].dot(x)
         return value - np.clip(value, self.lower[rows], self.upper[rows])  # type: ignore[no-any-return]
 

@@ -32,7 +32,7 @@ _NOTHING = 1e-290
 
 
 class Factor:
-    """The factorisation of one level's rows in what was free before it.
+    """The factorisation of one level's rows in the directions that were free before it.
 
     Attributes:
         rank: how many directions the rows fix.
@@ -58,7 +58,7 @@ class Factor:
         return self.split(rhs)[0]
 
     def split(self, rhs: Array) -> tuple[Array, Array]:
-        """What of a right-hand side can be met and what can't.
+        """Splits a right-hand side into the part that can be met and the rest.
 
         Args:
             rhs: shape (m,).

@@ -21,7 +21,7 @@ _ACCURATE: dict[str, dict[str, Any]] = {
     "piqp": {"eps_abs": 1e-9, "eps_rel": 1e-9},
     "scs": {"eps_abs": 1e-8, "eps_rel": 1e-8},
 }
-"""What a solver is told so that its answer is good to well below a user's tolerance."""
+"""Options of the QP solvers, so that their answers are well below a user's tolerance."""
 
 _PACKAGES = {name: name for name in ("clarabel", "cvxopt", "daqp", "ecos", "osqp", "piqp", "quadprog", "scs")} | {
     "gurobi": "gurobipy",
@@ -33,7 +33,7 @@ _INFINITE = 1e20
 """A bound beyond this is none."""
 
 _FAR = 1e30
-"""What solvers that know no infinity take for one."""
+"""Stands for infinity in solvers without it."""
 
 
 class QuadraticProgram:

@@ -1,4 +1,4 @@
-"""What the compiled kernel and the reference have in common: what they are asked, and what they say."""
+"""The common interface of the compiled kernel and the reference: their input and output."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Request:
 
 @dataclass(slots=True, eq=False)
 class Found:
-    """What a solve came to.
+    """The result of a solve.
 
     Attributes:
         status: one of the four above.

@@ -1,4 +1,4 @@
-"""Who holds whom back, and who has no reason to: the multipliers of a working set."""
+"""The multipliers of a working set: which rows hold which levels back, and which ones may leave."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Multipliers:
         """
         turned = self.lines * working.side
         own = working.level_of == np.array(self.levels)[:, None]
-        with np.errstate(divide="ignore", invalid="ignore"):  # what is no number is no share
+        with np.errstate(divide="ignore", invalid="ignore"):  # NaN is not a share
             found = turned * working.rows.norms / self.sizes[:, None]
             missed = turned / self.missed[:, None]
         return np.where(own & (np.abs(missed) > np.abs(found)), missed, found)

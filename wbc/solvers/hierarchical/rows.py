@@ -1,4 +1,4 @@
-"""What the reference solves."""
+"""The rows that the reference solves."""
 
 from __future__ import annotations
 
