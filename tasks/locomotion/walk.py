@@ -179,9 +179,8 @@ class Walk(Stepping):
         if quiet:
             posture = JointAcceleration(stacks._posture(robot, quiet), quiet, Gains(2.0), name="arms")
             levels = levels / posture
-        levels = (
-            levels / (self.balance + self.trunk) / self.heading / CentroidalMomentum(gain=2.0) / TorqueMinimization()
-        )
+        levels = levels / (self.balance + self.trunk) / self.heading
+        levels = levels / CentroidalMomentum(gain=2.0) / TorqueMinimization()
         found = Stack(levels, contacts=[SurfaceContact(foot, self.friction) for foot in self.feet])
         for foot in self.feet:
             found.switch_off(f"swing of {foot}")
