@@ -241,7 +241,8 @@ class Stepping:
 
     def _trunk_target(self, time: float) -> tuple[Array, Array, Array]:
         pose = np.eye(4)
-        pose[:3, :3] = tilt(self._normal) @ turn(self._heading) @ self._upright
+        slope = tilt(self._normal) if self.tilts else np.eye(3)
+        pose[:3, :3] = slope @ turn(self._heading) @ self._upright
         return pose, np.array([0.0, 0.0, 0.0, 0.0, 0.0, self._rate[2]]), np.zeros(6)
 
     def _swing_target(self, foot: str, time: float) -> tuple[Array, Array, Array]:
@@ -299,7 +300,7 @@ class Stepping:
         R = robot.pose(self.robot.model.root)[:3, :3] @ self._upright.T
         self._heading = math.atan2(R[1, 0], R[0, 0])
         self._high, self._place = np.array([robot.com[2], 0.0, 0.0]), robot.com[:2].copy()
-        self._normal = self.soles.normal(list(self._feet.values())) if self.tilts else self._normal
+        self._normal = self.soles.normal(list(self._feet.values()))
 
     def _follow(self, t: float, dt: float, robot: Dynamics) -> None:
         """Smooths the command, and integrates the place that it leads to."""
@@ -420,6 +421,9 @@ class Stepping:
             middle = np.mean([step.position[:2] for step in self._feet.values()], axis=0)
             self._plan, self._steps = Plan(t, [Piece(middle, middle, 1.0)], self.omega), []
             return
+        for foot in self.feet:  # a sole that has landed settles on the ground
+            if foot in self.soles.flat and foot not in self._swinging:
+                self._feet[foot] = self.soles.step(robot, foot)
         ahead = self.schedule.ahead(self._index, max(self._remaining, 0.0), 5.0 / self.omega)
         air = ahead[0].air
         moment = Moment(
@@ -459,11 +463,11 @@ class Stepping:
             self._feet.values()
         )
         w = 2 * math.pi * 1.0
+        normal = self.soles.normal(list(self._feet.values()))
+        self._normal = self._normal + min(w * dt, 1.0) * (normal - self._normal)
+        self._normal /= np.linalg.norm(self._normal)
         if self.tilts:
             ground = self.soles.height(list(self._feet.values()), robot.com[:2])
-            normal = self.soles.normal(list(self._feet.values()))
-            self._normal = self._normal + min(w * dt, 1.0) * (normal - self._normal)
-            self._normal /= np.linalg.norm(self._normal)
         else:
             ground = min(float(step.position[2]) for step in standing)
         change = w * w * (ground + self.height - z) - 2 * w * rate
