@@ -421,9 +421,9 @@ class Stepping:
             middle = np.mean([step.position[:2] for step in self._feet.values()], axis=0)
             self._plan, self._steps = Plan(t, [Piece(middle, middle, 1.0)], self.omega), []
             return
-        for foot in self.feet:  # a sole that has landed settles on the ground
-            if foot in self.soles.flat and foot not in self._swinging:
-                self._feet[foot] = self.soles.step(robot, foot)
+        for name in self.feet:  # a foot that has landed settles on the ground
+            if name not in self._swinging:
+                self._feet[name] = self.soles.step(robot, name)
         ahead = self.schedule.ahead(self._index, max(self._remaining, 0.0), 5.0 / self.omega)
         air = ahead[0].air
         moment = Moment(
