@@ -174,6 +174,12 @@ def test_an_error_that_stays_for_a_second_is_out_of_reach(errors: Any, row: str 
         assert found == [Finding("out of reach", "mine", pytest.approx(off), "m", text)]
 
 
+def test_an_error_is_told_as_it_was_at_the_last_look() -> None:
+    rows = part("mine", [3.0], names=["x of tool"], A=[[1.0, 0.0, 0.0]])
+    (finding,) = examination(told(rows, [0.0]), past=looks([-0.1], [-0.13], [-0.12], [-0.11]))._out_of_reach()
+    assert finding.value == pytest.approx(0.11) and "0.11 m" in finding.text
+
+
 def test_who_is_out_of_reach_is_found_once_a_look_and_only_while_its_task_is_on() -> None:
     rows, errors = part("mine", [3.0], names=["x of tool"], A=[[1.0, 0.0, 0.0]]), [[0.1]] * 4
     past = looks(*errors)

@@ -206,6 +206,13 @@ def test_an_exact_point_holds_the_rows_that_a_qp_found_at_their_bounds(gap, x, s
         np.testing.assert_allclose(descent.x, [side * x, 7.0], rtol=1e-13)
 
 
+@pytest.mark.parametrize(("x", "end"), [(0.0, 2.0), (5.0, 3.0), (2.5, 2.5)])
+def test_an_exact_point_meets_the_bounds_that_a_qp_missed(x, end):
+    descent = at([x], [(ONE, 2.0, 3.0)])
+    descent.polish(NONE, np.array([0]), room_of=3e-11)
+    np.testing.assert_allclose(descent.x, [end], rtol=1e-12)
+
+
 @pytest.mark.parametrize(("off", "x"), [(5e-15, 1.0 + 5e-15), (1e-9, 1.0), (1e-7, 1.0), (1e-3, 1.001)])
 def test_the_first_level_is_pressed_to_where_it_was_carried_down(off, x):
     """But for rounding, and where it could not hold."""
