@@ -21,10 +21,12 @@ test-oldest:
 	out/oldest/bin/python -m pip install --quiet --disable-pip-version-check --constraint out/oldest.txt \
 	  --editable ".[mujoco,plot,cluster,tune,gym]" pytest hypothesis example-robot-data clarabel
 	out/oldest/bin/python -m pytest $(OLD_TESTS)
+	$(OLDEST) -m venv --clear out/oldest-pinocchio
+	out/oldest-pinocchio/bin/python -m pip install --quiet --disable-pip-version-check --upgrade "pip>=25.1"
 	$(OLDEST) scripts/oldest.py pinocchio mujoco plot cluster tune gym | grep -v "^numpy\|^scipy" > out/oldest.txt
-	out/oldest/bin/python -m pip install --quiet --disable-pip-version-check --constraint out/oldest.txt \
+	out/oldest-pinocchio/bin/python -m pip install --quiet --disable-pip-version-check --constraint out/oldest.txt \
 	  --editable ".[all]" --group dev
-	out/oldest/bin/python -m pytest
+	out/oldest-pinocchio/bin/python -m pytest
 
 # What pip chooses, pre-releases too, on the newest Python.
 NEWEST ?= python3.13

@@ -117,13 +117,13 @@ def changes(results: Results) -> str:
 
 
 BACKEND_ROWS = {
-    "numpy": ('`"numpy"`', "nothing more", "ours, all rigid parts at once; here on the compiled kernel"),
-    "numpy, kernel off": ('`"numpy"`', "nothing more", "the same where there is no compiled kernel; readable"),
+    "numpy": ('`"numpy"`', "nothing else", "ours, all rigid parts at once; here on the compiled kernel"),
+    "numpy, kernel off": ('`"numpy"`', "nothing else", "the same without the compiled kernel; readable"),
     "pinocchio": ('`"pinocchio"`', "`wbc[pinocchio]`", "Pinocchio, with a base in our coordinates"),
     "mujoco": (
         '`"mujoco"`',
         "`wbc[mujoco]`",
-        "MuJoCo's rigid-body dynamics; it has tendons, fluids and all else that an MJCF may say",
+        "MuJoCo's rigid-body dynamics, with tendons, fluids and all other forces of an MJCF",
     ),
 }
 
