@@ -87,7 +87,7 @@ def quadruped(robot: Dynamics, friction: float = 0.6, period: float = 1e-3, hand
     levels = tasks.EquationOfMotion() / (tasks.TorqueLimits() + tasks.FrictionCones()) / tasks.ContactMotion() / base
     if hand is not None:
         levels = levels / _reach(robot, hand, period)
-    posture = tasks.JointAcceleration(_posture(robot), gains=Gains(_frequency(robot, 1.5, period)))
+    posture = tasks.JointAcceleration(_posture(robot), _chosen(robot), Gains(_frequency(robot, 1.5, period)))
     least = tasks.ForceMinimization() / tasks.TorqueMinimization()
     return Stack(levels / posture / least, contacts=feet(robot, friction))
 
@@ -113,7 +113,7 @@ def humanoid(robot: Dynamics, friction: float = 0.6, period: float = 1e-3, hand:
     trunk = tasks.EndEffectorAcceleration(
         robot.model.root, gains=Gains(_frequency(robot, 3.0, period)), axes="orientation", name="trunk"
     )
-    posture = tasks.JointAcceleration(_posture(robot), gains=Gains(_frequency(robot, 1.5, period)))
+    posture = tasks.JointAcceleration(_posture(robot), _chosen(robot), Gains(_frequency(robot, 1.5, period)))
 
     levels = tasks.EquationOfMotion() / limits / contact
     quiet = _quiet_joints(robot, hand)
@@ -145,7 +145,7 @@ def arm(robot: Dynamics, hand: str | None = None, period: float = 1e-3) -> Stack
     reach: Task | Levels = _arm(robot, _hand(robot, hand), fast)
     for other in hands:
         reach = reach + _arm(robot, other, fast)
-    posture = tasks.JointAcceleration(_posture(robot), gains=Gains(fast / 2))
+    posture = tasks.JointAcceleration(_posture(robot), _chosen(robot), Gains(fast / 2))
     return Stack(levels / reach / posture / tasks.TorqueMinimization())
 
 
@@ -160,7 +160,7 @@ def holding(robot: Dynamics, period: float = 1e-3) -> Stack:
     return Stack(
         tasks.EquationOfMotion()
         / tasks.TorqueLimits()
-        / tasks.JointAcceleration(_posture(robot), gains=Gains(fast))
+        / tasks.JointAcceleration(_posture(robot), _chosen(robot), Gains(fast))
         / tasks.TorqueMinimization()
     )
 
@@ -214,6 +214,13 @@ def _posture(robot: Dynamics, names: Iterable[str] | None = None) -> Array:
     if names is None:
         names = [joint.name for joint in model.joints.values() if joint.nv == 1 and model.drives(joint.name)]
     return np.array([model.nominal[model.q_index[name]] for name in names])
+
+
+def _chosen(robot: Dynamics) -> list[str] | None:
+    """The driven joints of a posture by name, where some others that are driven have several coordinates; else None."""
+    driven = [joint for joint in robot.model.joints.values() if robot.model.drives(joint.name)]
+    scalar = [joint.name for joint in driven if joint.nv == 1]
+    return None if len(scalar) == len(driven) else scalar
 
 
 def _way(robot: Dynamics, frame: str) -> list[str]:

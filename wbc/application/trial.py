@@ -25,9 +25,9 @@ from wbc.simulation.loop import Push
 from wbc.simulation.plant import Plant
 from wbc.simulation.scene import Scene, make_plant
 
-WITHOUT = ("overlaps", "play")
+WITHOUT = ("overlaps", "play", "objects")
 """What a trial does without: contacts of parts that are inside of each other push a robot that nobody pushes; and
-joints that a tendon couples but for a little play do not move freely."""
+joints that a tendon couples but for a little play do not move freely; and the robot is pushed, not what lies about."""
 
 PERIOD = 1e-3
 """Of the control, s."""
@@ -136,6 +136,7 @@ def _try(file: str, simulator: str, seconds: float, record: Path | None, options
         found = describe(robot, unusual + unread)
         if not robot.na:
             raise WbcError(f"{file}: no actuator drives a joint, so it can't be controlled")
+        _refuse_several(robot, file)
         robot = _in_a_fit_posture(robot, file, found, options)
         wheeled = rolling.rolls(robot)
         if robot.model.floating and not robot.model.feet and not wheeled:
@@ -149,6 +150,22 @@ def _try(file: str, simulator: str, seconds: float, record: Path | None, options
     log = scene.run(record=record)
     _judge(trial, robot, log, scene)
     return trial
+
+
+def _refuse_several(robot: Dynamics, file: str) -> None:
+    """Raises a `WbcError` where more than one free robot is in a file."""
+    model, trees = robot.model, dict[str, str]()
+    bases = {joint.child for joint in model.joints.values() if joint.kind == "floating" and joint.child != model.root}
+    several = set()
+    for joint in model.joints.values():
+        trees[joint.child] = joint.child if joint.child in bases else trees.get(joint.parent, "")
+        if model.drives(joint.name) and trees[joint.child]:
+            several.add(trees[joint.child])
+    if several:
+        names = ", ".join(sorted({model.root, *several}))
+        raise WbcError(
+            f"{file}: there are several robots that float ({names}); a trial takes one: give each its own file"
+        )
 
 
 def _in_a_fit_posture(robot: Dynamics, file: str, found: dict[str, str], options: dict[str, Any]) -> Dynamics:

@@ -27,7 +27,18 @@ MOST_BY_PINOCCHIO = 200
 UNMOVED = 1e-12
 """A nominal configuration whose loops are closed but for this is kept as it is, rad and m."""
 
-IGNORABLE = ("fluid", "springs", "tendons", "flexible bodies", "plugins", "filters", "actuators", "overlaps", "play")
+IGNORABLE = (
+    "fluid",
+    "springs",
+    "tendons",
+    "flexible bodies",
+    "plugins",
+    "filters",
+    "actuators",
+    "overlaps",
+    "play",
+    "objects",
+)
 """What `load` can be told to ignore."""
 
 
@@ -75,7 +86,7 @@ def load(
             force lags behind their control as motors; "actuators" does not use those that can't be asked for a torque,
             such as muscles: their joints are passive. "overlaps" leaves out the contacts of parts that are inside of
             each other in the file's posture; "play" takes tendons whose limits leave their joints next to none as
-            couplings.
+            couplings; "objects" holds free bodies without motors where they are in the file's posture.
         loops: closed loops that are not in the file: `wbc.LoopClosure` and `wbc.JointCoupling`.
         trusted: False for an MJCF file from a stranger: MuJoCo compiles it in a separate process with limits on time
             and memory. All files, trusted or not, have limits on their size and on the size of the result.

@@ -56,12 +56,10 @@ def read_model(what: Any, options: Options | None = None) -> Model:  # noqa: ANN
         from wbc.model.apart import compile_apart
         from wbc.model.mjcf import read_mjcf
         from wbc.model.mujoco import from_mujoco
-        from wbc.model.overlaps import OVERLAPS
 
         _refuse(file, options)
         compiled = read_mjcf if options.trusted else compile_apart
-        apart = OVERLAPS in options.ignore
-        m = compiled(file, options.locked, options.passive, options.nominal, apart)
+        m = compiled(file, options.locked, options.passive, options.nominal, options.ignore)
         model = from_mujoco(m, options.ignore)
     else:
         from wbc.model.urdf import read_urdf
@@ -107,6 +105,11 @@ def _completed(model: Model, file: Path | None, options: Options) -> Model:
     q = model.nominal
     if model.floating and ends.feet and options.nominal is None and all(legs_of(limbs, ends).values()):
         q = _standing(limbs, ends, options.loops, found)
+    if ends.shapes and model.simulated is not None:
+        for body in dict.fromkeys(shape.body for shape in ends.shapes):
+            found.warn(
+                "feet without a geom that touches the ground (contype, conaffinity) sink into it in MuJoCo", body
+            )
     complete = model.replace(
         nominal=q,
         frames=[*model.frames.values(), *ends.frames],
@@ -264,13 +267,14 @@ def _foreign(what: Any, options: Options) -> Model:  # noqa: ANN401
     mujoco, pinocchio = sys.modules.get("mujoco"), sys.modules.get("pinocchio")
     if mujoco is not None and isinstance(what, mujoco.MjModel):
         from wbc.model.mujoco import from_mujoco
+        from wbc.model.objects import OBJECTS, free_objects, refuse_in_front
         from wbc.model.overlaps import OVERLAPS
 
         _refuse(what, options)
-        if OVERLAPS in options.ignore:
-            raise WbcError(
-                f'ignore=["{OVERLAPS}"] is for MJCF files; the contacts of a compiled MjModel stand: <exclude> them'
-            )
+        for word in (OVERLAPS, OBJECTS):
+            if word in options.ignore:
+                raise WbcError(f'ignore=["{word}"] is for MJCF files; a compiled MjModel is taken as it is')
+        refuse_in_front(what, free_objects(what))
         return from_mujoco(what, options.ignore)
     if pinocchio is not None and isinstance(what, pinocchio.Model):
         from wbc.model.pinocchio import from_pinocchio

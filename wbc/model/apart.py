@@ -31,7 +31,7 @@ def compile_apart(
     locked: Iterable[str] = (),
     passive: Iterable[str] = (),
     nominal: object = None,
-    apart: bool = False,
+    ignore: Iterable[str] = (),
 ) -> Any:  # noqa: ANN401  mujoco is not typed for a strict checker
     """As `read_mjcf`, in a process with bounds on its time and its memory.
 
@@ -40,14 +40,14 @@ def compile_apart(
         locked: see `read_mjcf`.
         passive: see `read_mjcf`.
         nominal: see `read_mjcf`: the name of a keyframe, or positions by joint.
-        apart: see `read_mjcf`.
+        ignore: see `read_mjcf`.
 
     Raises:
         WbcError: it can't be compiled, or not within the bounds, or the compiler crashed on it.
     """
     import mujoco
 
-    how = json.dumps([list(locked), list(passive), nominal if isinstance(nominal, str | dict) else None, apart])
+    how = json.dumps([list(locked), list(passive), nominal if isinstance(nominal, str | dict) else None, list(ignore)])
     with tempfile.TemporaryDirectory() as folder:
         compiled = Path(folder) / "model.mjb"
         given = [str(Path(path).absolute()), str(compiled), str(MEGABYTES), str(SECONDS), how]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,8 @@ from wbc.model.bounds import check_velocities
 from wbc.model.findings import Findings
 from wbc.model.mjcf_bounds import check_mjcf
 from wbc.model.mujoco_actuators import HINGE, SLIDE, mujoco
-from wbc.model.overlaps import overlapping, tell, without
+from wbc.model.objects import OBJECTS, free_objects, hold, refuse_in_front
+from wbc.model.overlaps import OVERLAPS, overlapping, tell, without
 
 
 def read_mjcf(
@@ -26,7 +27,7 @@ def read_mjcf(
     locked: Iterable[str] = (),
     passive: Iterable[str] = (),
     nominal: object = None,
-    apart: bool = False,
+    ignore: Collection[str] = (),
 ) -> Any:  # noqa: ANN401  mujoco is not typed for a strict checker
     """The `mujoco.MjModel` of an MJCF file.
 
@@ -39,7 +40,7 @@ def read_mjcf(
         passive: joints whose actuators are left out.
         nominal: the posture that joints are locked in: their positions by name, or the name of a keyframe; None: the
             first keyframe.
-        apart: whether the contacts of parts that overlap in that posture are left out.
+        ignore: see `wbc.load`: "overlaps" and "objects" count here.
     """
     check_mjcf(Path(path))
     try:
@@ -58,28 +59,45 @@ def read_mjcf(
         for name in sorted(given):
             if name not in known:
                 raise WbcError(f"{option}: {unknown_name('joint', name, known)}")
+    objects, found = free_objects(m), Findings(str(path))
+    kept = [] if OBJECTS in ignore else objects
+    try:
+        refuse_in_front(m, kept)
+    except WbcError as error:
+        raise WbcError(f"{path}: {error}") from None
+    what = (
+        "free objects count as parts of the robot, its mass and its centre of mass"
+        if kept
+        else "free objects stay in place"
+    )
+    for number in objects:
+        told = f'{what} (ignore=["{OBJECTS}"]{" lets them stay in place" if kept else ""})'
+        found.warn(told, m.body(number).name or f"body_{number}")
+    found.emit()
     floorless = _falls(m) and not _holds(m)
-    if not (held or undriven or floorless):
-        return _apart(path, spec, m, nominal, apart)
-    if floorless:
+    if not (held or undriven or floorless or objects != kept):
+        return _apart(path, spec, m, nominal, ignore)
+    _drop_actuators(spec, held | undriven)
+    if objects != kept:
+        hold(spec, m, objects, _posture(m, nominal))
+    if held:
+        _lock(spec, m, held, _posture(m, nominal))
+    if floorless:  # last: what is added takes the numbers of bodies away
         taken = {m.geom(number).name for number in range(m.ngeom)}
         name = next(
             name for name in ("floor", *(f"floor_{count}" for count in range(m.ngeom + 1))) if name not in taken
         )
         spec.worldbody.add_geom(type=mujoco.mjtGeom.mjGEOM_PLANE, size=[20.0, 20.0, 0.1], name=name)
-    _drop_actuators(spec, held | undriven)
-    if held:
-        _lock(spec, m, held, _posture(m, nominal))
     try:
-        return _apart(path, spec, spec.compile(), None if held else nominal, apart)
+        return _apart(path, spec, spec.compile(), None if held else nominal, ignore)
     except (ValueError, RuntimeError, mujoco.FatalError) as error:
         what = f"without the joints {show(sorted(held))}" if held else "as it is wanted"
         raise WbcError(f"{path}: MuJoCo can't make it {what}: {' '.join(str(error).split())}") from None
 
 
-def _apart(path: str | Path, spec: Any, m: Any, nominal: object, apart: bool) -> Any:  # noqa: ANN401
+def _apart(path: str | Path, spec: Any, m: Any, nominal: object, ignore: Collection[str]) -> Any:  # noqa: ANN401
     """The model; parts that overlap are told of, or their contacts left out."""
-    pairs, found = overlapping(m, _posture(m, nominal)), Findings(str(path))
+    pairs, found, apart = overlapping(m, _posture(m, nominal)), Findings(str(path)), OVERLAPS in ignore
     if not pairs:
         return m
     tell(m, pairs, found, apart)

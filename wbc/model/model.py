@@ -233,14 +233,31 @@ class Model:
 
     @property
     def floating(self) -> bool:
-        """Whether the robot has a free base: its first moving joint is a floating one that hangs on the world."""
+        """Whether the robot has a free base: its first moving joint is a floating one in the world's frame."""
         first = next((joint for joint in self.joints.values() if joint.nv), None)
-        return first is not None and first.kind == "floating" and first.parent == WORLD
+        if first is None or first.kind != "floating":
+            return False
+        carrying = {joint.child: joint for joint in self.joints.values()}
+        body = first.parent  # the world, or a link that stands for it
+        while body in carrying:
+            if not np.array_equal(carrying[body].pose, np.eye(4)):
+                return False
+            body = carrying[body].parent
+        return True
 
     @property
     def root(self) -> str:
-        """The body that the rest of the robot hangs on: the first below the world."""
-        return next((joint.child for joint in self.joints.values()), WORLD)
+        """The body that the rest of the robot hangs on: a floating base, or the first on the world with motors."""
+        if self.floating:
+            return next(joint.child for joint in self.joints.values() if joint.nv)
+        carried: dict[str, str] = {}  # by body, that of its tree on the world
+        first = WORLD
+        for joint in self.joints.values():
+            tree = carried[joint.child] = carried.get(joint.parent, joint.child)
+            first = tree if first == WORLD else first
+            if self.drives(joint.name):
+                return tree
+        return first
 
     @property
     def joint_names(self) -> tuple[str, ...]:

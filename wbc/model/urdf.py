@@ -39,6 +39,10 @@ from wbc.model.wheel import Wheel
 Part = TypeVar("Part", Body, Joint)
 
 
+TURNS, FAR = 25.0, 20.0
+"""Limits of a joint, rad, and a distance between joints, m, beyond which units are likely to be others."""
+
+
 def read_urdf(
     source: str | Path | bytes, *, floating: bool | None = None, passive: Iterable[str] = (), strict: bool = True
 ) -> Model:
@@ -64,7 +68,8 @@ def read_urdf(
     try:
         root = markup.parse(text)
         if root.tag != "robot":
-            raise WbcError(f"it is no URDF: its first element is <{show(root.tag)[1:-1]}>, not <robot>")
+            part = "; it is a part of an MJCF model: give the file that includes it" * (root.tag == "mujocoinclude")
+            raise WbcError(f"it is no URDF: its first element is <{show(root.tag)[1:-1]}>, not <robot>{part}")
         model = _Reader(root, found).model(floating, undriven, strict)
     except WbcError as error:
         if error is not found.raised:
@@ -197,6 +202,10 @@ class _Reader:
         parent, child = (self._end(element, role, links) for role in ("parent", "child"))
         driven = kind not in ("fixed", "floating")  # no motor drives a free body
         joint = Joint(name, kind, parent, child, origin(element), _axis(element, kind), actuated=driven)
+        if float(np.linalg.norm(joint.pose[:3, 3])) > FAR:
+            self.found.warn(
+                "joints more than 20 m from their parent's (a URDF counts in metres, not millimetres)", name
+            )
         if kind == "fixed":
             return joint
         joint = self._limited(joint, element)
@@ -247,6 +256,8 @@ class _Reader:
                 lower, upper = limit(found, "lower"), limit(found, "upper")
                 if lower > upper:
                     raise WbcError(f"{element}: its lower limit {lower:g} is above its upper limit {upper:g}")
+                if joint.kind == "revolute" and TURNS < max(-lower, upper) < 100.0 * TURNS:
+                    warn("joints that turn by more than ±25 rad (a URDF counts in radians, not degrees)", joint.name)
                 if lower == upper:
                     if math.isinf(lower):
                         raise WbcError(f"{element}: its position limits are both {lower:g}")

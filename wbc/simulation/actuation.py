@@ -77,7 +77,8 @@ class Actuation:
 
 def _driven(m: Any, model: Model) -> set[int]:  # noqa: ANN401
     """The joints that have motors, by MuJoCo's number."""
-    velocities = {model.v_index[joint.name] for joint in model.joints.values() if joint.actuated}
+    actuated = [joint for joint in model.joints.values() if joint.actuated]
+    velocities = {model.v_index[joint.name] + offset for joint in actuated for offset in range(joint.nv)}
     return {number for number in range(m.njnt) if int(m.jnt_dofadr[number]) in velocities}
 
 
