@@ -10,7 +10,8 @@ test: .venv/ready
 	$(PY) -m pytest
 
 # The lowest versions that pyproject.toml allows, on the oldest Python. Pinocchio's packages need a newer numpy than the
-# rest: it has an environment of its own, with the lowest versions beside it.
+# rest: it has an environment of its own, with the lowest versions of what does not depend on numpy's.
+NEWER = ^numpy\|^scipy\|^osqp\|^matplotlib
 OLDEST ?= python3.11
 OLD_TESTS = tests/test_import.py tests/test_gym.py tests/sweeps tests/application/test_sweeping.py tests/geometry \
   tests/simulation/test_log.py tests/control/test_batch.py
@@ -23,7 +24,7 @@ test-oldest:
 	out/oldest/bin/python -m pytest $(OLD_TESTS)
 	$(OLDEST) -m venv --clear out/oldest-pinocchio
 	out/oldest-pinocchio/bin/python -m pip install --quiet --disable-pip-version-check --upgrade "pip>=25.1"
-	$(OLDEST) scripts/oldest.py pinocchio mujoco plot cluster tune gym | grep -v "^numpy\|^scipy" > out/oldest.txt
+	$(OLDEST) scripts/oldest.py pinocchio mujoco plot cluster tune gym | grep -v "$(NEWER)" > out/oldest.txt
 	out/oldest-pinocchio/bin/python -m pip install --quiet --disable-pip-version-check --constraint out/oldest.txt \
 	  --editable ".[all]" --group dev
 	out/oldest-pinocchio/bin/python -m pytest
