@@ -306,8 +306,8 @@ def drawn(folders: Sequence[str], count: int, seed: int, only: Path | None) -> l
     if only is None:
         some = random.Random(seed).sample(every, min(count, len(every)))
     else:
-        left = re.findall(r"SURVIVED .* s  (.*) \(\d+ tests\)", only.read_text(encoding="utf-8"))
-        some = [mutant for mutant in every if told(mutant) in left]
+        left = set(re.findall(r"SURVIVED .* s  (\S+?):\d+: (.*) \(\d+ tests\)", only.read_text(encoding="utf-8")))
+        some = [mutant for mutant in every if (mutant.path, f"{mutant.what}: {mutant.text}") in left]
     print(f"{len(some)} of {len(every)} changes in {len(files)} files", flush=True)
     return sorted(some, key=lambda mutant: (mutant.path, mutant.line))
 

@@ -93,7 +93,10 @@ def test_only_a_search_that_went_in_a_circle_gets_wider_bounds(cycles, monkeypat
 
 @pytest.mark.parametrize(
     ("b", "error", "accurate"),
-    [([1e7], 1e-4, True), ([1e7], 1e-2, False), ([1e7 - 1, 1e7 + 1], 1e-9, True), ([1e7 - 1, 1e7 + 1], 1e-4, False)],
+    [
+        *(([1e7], 1e-4, True), ([1e7], 1e-2, False), ([1e7 - 1, 1e7 + 1], 1e-9, True)),
+        *(([1e7 - 1, 1e7 + 1], 1.5e-8, True), ([1e7 - 1, 1e7 + 1], 2.1e-8, False), ([1e7 - 1, 1e7 + 1], 1e-4, False)),
+    ],
 )
 def test_equations_are_judged_by_their_terms_and_by_what_they_miss(b, error, accurate):
     """Rows of size 1e6: one that can be met, or two that miss each other by 2."""
@@ -239,6 +242,24 @@ def test_a_search_takes_as_many_steps_as_it_may(limit):
     search.x = np.full(8, -100.0)
     assert search.run(limit) is Outcome.STOPPED and search.working.steps == limit
     assert (search.x <= -np.arange(1.0, 9.0) + 1e-9).all(), "what held still holds"
+    if limit > 1:
+        np.testing.assert_allclose(search.value, search.working.rows.A @ search.x, atol=1e-9)
     whole = Search(WorkingSet(rows_of(levels)), np.inf)
     whole.x = np.full(8, -100.0)
     assert whole.run(1000) is Outcome.OPTIMAL and whole.working.steps > 5
+
+
+@pytest.mark.parametrize(
+    ("lower", "upper", "sound"),
+    [
+        (np.inf, np.inf, False),
+        (-np.inf, -np.inf, False),
+        (2.0, 1.0, False),
+        (-np.inf, np.inf, True),
+        (np.nan, 1.0, False),
+    ],
+)
+def test_bounds_that_no_number_meets_are_unsound(lower, upper, sound):
+    engine = reference.Reference(1, [2], 10, 1e-9)
+    found = engine.solve(Request(np.ones((2, 1)), np.array([0.0, lower]), np.array([0.0, upper]), None, np.inf))
+    assert (found.status != UNSOUND) == sound
