@@ -59,3 +59,8 @@ def test_a_velocity_gain_of_an_arm():
     kinematics = DifferentialKinematics(robot, stack, period=5.2e-3)
     with pytest.warns(wbc.WbcWarning, match=r"a gain of 399 1/s must be below 2 / period = 384.6"):
         kinematics.step(robot.model.nominal)
+
+
+def test_of_several_axes_the_stiffest_that_lacks_damping_is_told():
+    reason = _unstable(wbc.Gains(kp=[0.9, 0.2, 0.3], kd=[1.0, 1e-4, 1e-4]), None, 0.01)
+    assert reason == "kp = 0.3 1/s² has too little damping: kd must be above kp · period / 2 = 0.0015 1/s"

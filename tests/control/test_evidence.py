@@ -13,6 +13,7 @@ import tasks
 import wbc
 from tests.control.scenes import controller
 from wbc.control import twins
+from wbc.kinematics import DifferentialKinematics
 
 
 def bounded(
@@ -139,3 +140,11 @@ def test_a_twin_is_kept_for_who_asked_last_and_goes_with_him() -> None:
     del other
     gc.collect()
     assert twins._last.twin is None is twins._last.asker
+
+
+def test_velocities_are_never_late() -> None:
+    """Their ticks have no deadline."""
+    ours = DifferentialKinematics(
+        wbc.load("arm", "numpy"), wbc.Stack([[tasks.JointVelocity(np.zeros(7))]]), period=0.01
+    )
+    assert ours.step(np.zeros(7)).late is False

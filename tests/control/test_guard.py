@@ -13,6 +13,7 @@ import tasks
 import wbc
 from tests.actuated import QUADROTOR
 from tests.control.scenes import SOLVERS, contacts, controller, standing
+from wbc.control.guard import ActuatorLimits
 from wbc.control.tolerance import SHARE
 from wbc.model import Model
 
@@ -166,3 +167,8 @@ def test_a_force_at_the_least_that_its_actuator_gives_is_not_beyond_it() -> None
         torque[1] = least
         assert guard.exceeded(torque) == beyond
         assert beyond or torque[1] == 0.0
+
+
+def test_the_guards_task_declares_what_it_is() -> None:
+    limits = ActuatorLimits("actuators")
+    assert limits.bounds_only and limits.bounds_torques and not limits.bounds_contacts and not limits.holds_contacts

@@ -92,3 +92,13 @@ def test_what_is_nothing_is_a_share_of_the_largest(size: float) -> None:
     basis = _null_space(A)
     assert basis.shape == (4, 2) and np.allclose(basis.T @ basis, np.eye(2)) and np.allclose(basis[:2], 0.0)
     assert _null_space(np.zeros((0, 3))).shape == (3, 3)
+
+
+@pytest.mark.parametrize(("hertz", "rigid"), [(7.5, []), (8.5, ["spring"])])
+def test_a_spring_is_too_fast_from_eight_hertz_on(hertz: float, rigid: list[str]) -> None:
+    robot = springy(1.0)
+    robot.update(robot.model.nominal)
+    index = robot.model.v_index["spring"]
+    mobility = np.linalg.inv(robot.mass_matrix)[index, index]
+    stiffness = (2.0 * np.pi * hertz) ** 2 / mobility
+    assert rigid_springs(springy(float(stiffness)), [wbc.PointContact("toe", friction=0.8)]) == rigid
