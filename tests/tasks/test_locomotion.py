@@ -27,6 +27,7 @@ from tasks.locomotion.pendulum import before
 from tasks.locomotion.soles import Soles
 from tasks.locomotion.swing import Swing
 from tasks.locomotion.tracking import hull, nearest
+from wbc.simulation import stairs
 
 OMEGA = 3.3
 BIPED = Schedule.in_turn([("left",), ("right",)], 0.35, 0.1)
@@ -237,6 +238,36 @@ def test_a_foot_lands_at_rest_where_it_is_told_though_that_changes() -> None:
     for _ in range(50):  # the ground comes late
         swing.advance(goal, 0.0, dt)
     assert swing.state[0, 2] == pytest.approx(0.03 - 0.005, abs=1e-3)
+
+
+@pytest.mark.parametrize("climb", [0.08, -0.08])
+def test_a_foot_clears_the_edge_of_a_step(climb: float) -> None:
+    """Up, it rises first; down, it is over its place before it sinks."""
+    path = {}
+    for height in (climb, 0.0):
+        swing, goal = Swing(Footstep("left", np.zeros(3)), np.eye(3), 0.05), np.array([0.3, 0.0, height])
+        found = []
+        for k in range(350):
+            swing.advance(Footstep("left", goal), 0.35 - (k + 1) * 1e-3, 1e-3)
+            found.append(swing.state[0, [0, 2]])
+        path[height] = np.array(found)
+        np.testing.assert_allclose(found[-1], [0.3, height], atol=2e-3)
+    x, z = path[climb].T
+    over = (x > 0.01) & (x < 0.29)
+    assert z[over].min() > max(climb, 0.0) - 0.04 * (climb > 0)
+    level = path[0.0][:, 0]
+    assert np.argmax(x > 0.01) > np.argmax(level > 0.01) + 10 or np.argmax(x > 0.29) < np.argmax(level > 0.29) - 10
+
+
+def test_footsteps_keep_off_edges() -> None:
+    terrain, sole = stairs(0.3, 0.08, 0.35, 3), np.array([0.22, 0.1])
+    planner = CommandedSteps(BIPED, PLACES, terrain=terrain, soles={"left": sole}, homing=(0.0, 0.0))
+    feet = {foot: Footstep(foot, np.append(place, 0.0)) for foot, place in PLACES.items()}
+    for x in np.linspace(0.2, 1.2, 41):
+        now = moment(feet, (0.0, 0.0, 0.0), 2, place=np.zeros(2))
+        step = planner._on_the_ground(now, "left", np.array([x, 0.1]), 0.0, feet)
+        ends = step.position[0] + np.linspace(-0.129, 0.129, 30)
+        assert np.ptp([terrain.height((end, 0.1)) for end in ends]) < 1e-9, (x, step.position)
 
 
 def test_soles_know_where_they_are_whatever_their_frames_are() -> None:

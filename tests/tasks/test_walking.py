@@ -1,0 +1,44 @@
+"""The table of docs/walking.md: the packaged humanoid and quadruped walk in MuJoCo; in full by `make soak`."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+
+pytest.importorskip("mujoco")
+pytest.importorskip("pinocchio")
+
+from benchmarks import walking
+
+ROWS = ("forward", "sideways", "turning", "stairs", "slope", "bumps", "mass", "friction", "delay", "noise", "together")
+
+
+def test_a_humanoid_walks_at_half_a_metre_per_second() -> None:
+    """Its stance foot's friction can't take the yaw of the leg that swings: the pelvis has to turn."""
+    found = walking.go(*walking.made("humanoid", (0.5, 0.0, 0.0)), 0.0, 5.0)
+    assert found.ended == "walks" and found.broken == 0
+    q = np.array(found.q)
+    forward, left, turning = walking.speeds(q[3200:])  # two cycles
+    assert abs(forward - 0.5) < 0.04 and abs(left) < 0.03 and abs(turning) < 0.1
+
+
+def test_a_trot_goes_to_the_side_as_fast_as_it_is_told() -> None:
+    found = walking.go(*walking.made("quadruped", (0.0, 0.4, 0.0)), 0.0, 4.2)
+    assert found.ended == "walks" and found.broken == 0
+    forward, left, turning = walking.speeds(np.array(found.q)[2400:4200])  # three cycles
+    assert abs(left - 0.4) < 0.03 and abs(forward) < 0.03 and abs(turning) < 0.05
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("row", ROWS)
+@pytest.mark.parametrize("kind", ["humanoid", "quadruped"])
+def test_the_table(kind: str, row: str) -> None:
+    ((_, told),) = walking.rows(kind, row, 30.0)
+    print(f"{kind} {row}: {told}")
+    for part in told.split(" | "):
+        assert part.startswith(("walks", "over it")), told
+    if row in walking.COMMANDS[kind]:
+        asked, mean = (np.array(eval(text)) for text in re.findall(r"(\([-0-9., ]*\))", told)[:2])
+        assert np.abs(mean - asked).max() < 0.05 * np.abs(asked).max(), told
