@@ -91,7 +91,7 @@ def test_what_is_nothing_is_a_share_of_the_largest(size: float) -> None:
     A = size * np.array([[1.0, 0.0, 0.0, 0.0], [0.0, 4e-9, 0.0, 0.0], [0.0, 0.0, 0.5e-9, 0.0]])
     basis = _null_space(A)
     assert basis.shape == (4, 2) and np.allclose(basis.T @ basis, np.eye(2)) and np.allclose(basis[:2], 0.0)
-    assert _null_space(np.zeros((0, 3))).shape == (3, 3)
+    assert _null_space(np.zeros((0, 3))).shape == (3, 3) == _null_space(np.zeros((2, 3))).shape
 
 
 @pytest.mark.parametrize(("hertz", "rigid"), [(7.5, []), (8.5, ["spring"])])

@@ -151,9 +151,11 @@ def test_how_much_of_a_gradient_is_left_is_measured_by_what_pulls():
         descent.free.append(np.eye(2))
         assert descent.is_least(0) == least
         assert descent.is_solved() and descent.is_least(0, 10.0 * 1e-8)
-    descent = at([0.0, 0.0], [(A, [1.0, -1.0, 1e-6], [1.0, -1.0, 1e-6])])
-    descent.free.append(np.eye(2))
-    assert not descent.is_solved()
+    for share, solved in ((0.9e-7, True), (1.1e-7, False)):
+        off = 20.0 * share / 10.0
+        descent = at([0.0, 0.0], [(A, [1.0, -1.0, off], [1.0, -1.0, off])])
+        descent.free.append(np.eye(2))
+        assert descent.is_solved() == solved
     descent.free.clear()
     assert descent.is_solved()
     descent.stopped = True

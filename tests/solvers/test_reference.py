@@ -263,3 +263,10 @@ def test_bounds_that_no_number_meets_are_unsound(lower, upper, sound):
     engine = reference.Reference(1, [2], 10, 1e-9)
     found = engine.solve(Request(np.ones((2, 1)), np.array([0.0, lower]), np.array([0.0, upper]), None, np.inf))
     assert (found.status != UNSOUND) == sound
+
+
+def test_a_row_that_nothing_can_meet_is_no_reason_to_go_elsewhere():
+    """The point that is kept is the nearest one all the same."""
+    rows = rows_of([(np.array([[1.0, 0.0], [0.0, 0.0]]), np.array([-np.inf, 1.0]), np.array([1.0, 2.0]))])
+    np.testing.assert_allclose(reference.keep_first_levels(rows, np.array([5.0, 7.0])), [1.0, 7.0], atol=1e-12)
+    np.testing.assert_allclose(reference.keep_first_levels(rows, np.array([-5.0, 7.0])), [-5.0, 7.0], atol=1e-12)
