@@ -138,6 +138,18 @@ def test_wheels_that_a_file_does_not_declare_are_those_of_its_geometry(tmp_path)
         try_robot(str(file), simulator="mujoco")
 
 
+def test_a_base_on_two_wheels_and_a_ball_drives(tmp_path) -> None:
+    """The wheels' shapes are beside the origin of their bodies; the ball is fixed to the base, and slides."""
+    pytest.importorskip("mujoco")
+    text = cart(1).replace('euler="90 0 0"/>', 'euler="90 0 0" pos="0 0.01 0"/>')
+    ball = '<geom size=".03" pos="-.2 0 -.07" condim="1" priority="1"/><body name="wheel'
+    file = tmp_path / "cart.xml"
+    file.write_text(text.replace('<body name="wheel', ball, 1).replace('pos="0 0 .05"/>', 'pos="-.05 0 .05"/>'))
+    trial = try_robot(str(file), simulator="mujoco")
+    assert trial.kind == "wheels" and trial.found["wheels"] == "wheel0.20.15_hub, wheel0.2-0.15_hub, cart_castor"
+    assert trial.stood and trial.followed
+
+
 def test_a_planar_base_holds_its_joints(tmp_path) -> None:
     pytest.importorskip("mujoco")
     file = tmp_path / "planar.xml"

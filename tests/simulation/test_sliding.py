@@ -6,6 +6,7 @@ import mujoco
 import numpy as np
 import pytest
 
+import tasks
 import wbc
 from tests.closed_loops import mjcf
 from wbc.simulation import MujocoSimulator, sliding_speed_limit
@@ -65,3 +66,28 @@ def test_bad_values_are_named() -> None:
         sliding_speed_limit(10.0, 1.0, 0.3, solref=(-1000.0, -100.0))
     with pytest.raises(wbc.WbcError, match="solimp must begin with"):
         sliding_speed_limit(10.0, 1.0, 0.3, solimp=(0.9, 1.5))
+
+
+def wiper(solref: str, speed: float) -> tuple[wbc.Controller, MujocoSimulator]:
+    """A ball on a portal that presses with 10 N on a table, and is to slide along it."""
+    table = f'<geom type="box" size="2 2 .1" pos="0 0 -.1" friction=".3" solref="{solref}"/>'
+    ball = f"""<body name="ball" pos="0 0 .02"><joint name="along" type="slide" axis="1 0 0"/>
+      <joint name="across" type="slide" axis="0 0 1"/>
+      <geom size=".02" mass="{MASS}" friction=".3" solref="{solref}"/><site name="tip" pos="0 0 -.02"/></body>"""
+    motors = '<actuator><motor joint="along"/><motor joint="across"/></actuator>'
+    robot = wbc.load(mujoco.MjModel.from_xml_string(mjcf(table + ball, motors)))
+    place = lambda t: (np.array([speed * t, 0, 0]), np.array([speed, 0, 0]), np.zeros(3))  # noqa: E731
+    along = tasks.EndEffectorAcceleration("tip", place, axes="x")
+    cones = tasks.FrictionCones(sliding={"tip": lambda t: np.array([speed, 0.0, 0.0])})
+    press = tasks.ContactForce("tip", (0.0, 0.0, 10.0), axes="z")
+    rest = tasks.ContactMotion(wbc.Gains(kp=0.0, kd=100.0), axes="z")
+    levels = tasks.EquationOfMotion() / (cones + rest) / (press + along)
+    stack = wbc.Stack(levels, wbc.PointContact("tip", friction=0.3))
+    return wbc.Controller(robot, stack, period=1e-3), MujocoSimulator(robot)
+
+
+def test_what_is_to_slide_too_fast_is_warned_of_before_the_run() -> None:
+    with pytest.warns(wbc.WbcWarning, match=r"faster than 0.01\d* m/s under 10 N, and 'tip' is to slide"):
+        wbc.run(*wiper(".02 1", 0.1), 0.002)
+    wbc.run(*wiper(".02 1", 0.01), 0.002)
+    wbc.run(*wiper(".3 1", 0.1), 0.002)

@@ -11,8 +11,10 @@ from wbc.arrays import Array, ArrayLike, numbers
 from wbc.dynamics.limbs import Limbs
 from wbc.dynamics.soles import Patch, touching
 from wbc.errors import WbcError, show, unknown_name
+from wbc.geometry import pose as transforms
 from wbc.model.model import Model
 from wbc.model.parts import Frame, Shape
+from wbc.model.wheels import NEAR
 
 LEVEL = 0.03
 """Parts whose lowest point is within this share of the robot's height of the ground stand on it."""
@@ -156,13 +158,17 @@ def propose(limbs: Limbs, feet: Iterable[int] | None = None) -> Ends:
     if feet is None and not touching_ground:
         low, tall = _ground(limbs)
         rolling = [number for number in limbs.own() if limbs.lowest(number) < low + LEVEL * tall]
-        found.wheels = [limbs.bodies[number][0] for number in rolling if is_wheel(limbs, number)]
+        wheels = [number for number in rolling if is_wheel(limbs, number)]
+        found.wheels = [_hub(limbs, number, found) for number in wheels]
+        if wheels:
+            found.wheels += _castors(limbs, low + LEVEL * tall, found)
+    else:
+        wheels = [number for number in touching_ground if is_wheel(limbs, number)]
+        found.wheels = [_hub(limbs, number, found) for number in wheels]
     for number in touching_ground:
-        if is_wheel(limbs, number):
-            found.wheels.append(limbs.bodies[number][0])
-        else:
+        if number not in wheels:
             _add_foot(limbs, number, found)
-    standing = {limbs.node_of[name] for name in found.wheels} | set(found.legs.values())
+    standing = set(wheels) | set(found.legs.values())
     ends = [number for number in limbs.ends() if not standing & {number, *limbs.chain(number), *_below(limbs, number)}]
     own = {number: _motors(limbs, number, ends) for number in ends}
     arms = [number for number in ends if own[number] >= ARM]
@@ -170,6 +176,39 @@ def propose(limbs: Limbs, feet: Iterable[int] | None = None) -> Ends:
         arms = [number for number in ends if own[number] >= 1]
     found.hands = [_tool(limbs, number) for number in arms]
     return found
+
+
+def _hub(limbs: Limbs, number: int, found: Ends) -> str:
+    """The frame at the middle of a wheel: its body, or one that is added beside it on its axle."""
+    body, (centres, radii) = limbs.bodies[number][0], limbs.in_joint(number)
+    joint = limbs.joints[number]
+    assert joint is not None  # else it would be no wheel
+    along = centres @ joint.axis
+    middle = joint.axis * (float((along - radii).min() + (along + radii).max()) / 2)
+    in_joint = transforms.inverse(limbs.poses[number]) @ limbs.joint_pose(number)
+    centre = in_joint[:3, :3] @ middle + in_joint[:3, 3]
+    if np.linalg.norm(centre) < NEAR:
+        return body
+    name = _free_name(limbs.model, f"{body}_hub")
+    found.frames.append(Frame(name, body, _transform(np.eye(3), centre)))
+    return name
+
+
+def _castors(limbs: Limbs, high: float, found: Ends) -> list[str]:
+    """Frames at the spheres of the base that are on the ground, lower than a height: it slides or rolls on them."""
+    names: list[str] = []
+    for shape in limbs.model.shapes:
+        pose = limbs.robot.pose(shape.body) @ shape.pose
+        if shape.kind != "sphere" or not shape.collides or limbs.node_of[shape.body] != limbs.root:
+            continue
+        if pose[2, 3] - shape.size[0] < high:
+            taken = {frame.name for frame in found.frames}
+            name = _free_name(limbs.model, f"{shape.body}_castor")
+            while name in taken:
+                name += "_"
+            found.frames.append(Frame(name, shape.body, shape.pose))
+            names.append(name)
+    return names
 
 
 def _below(limbs: Limbs, number: int) -> list[int]:

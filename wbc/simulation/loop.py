@@ -18,6 +18,7 @@ from wbc.model.names import actuator_names
 from wbc.simulation.fall import Fall
 from wbc.simulation.log import STATUSES, Log, Recorder
 from wbc.simulation.plant import Plant
+from wbc.simulation.pressing import warn_of_sliding
 from wbc.simulation.signals import TerminatedError, terminable
 from wbc.threads import single_threaded
 
@@ -128,6 +129,7 @@ def run(
         unbounded.deadline = bound
     if isinstance(controller, Clocked):
         controller.expect_new_clock()
+    warn_of_sliding(robot, controller.stack, plant, duration)
     try:
         with single_threaded(), terminable():
             for tick in range(ticks):

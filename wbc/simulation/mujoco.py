@@ -44,6 +44,9 @@ from wbc.simulation.transmissions import add_actuators
 ROLLS = 0.5
 """What touches the ground slower than this share of its frame's speed rolls there, and does not slide."""
 
+FAR = 10.0
+"""Farther away than this, m, nothing is near."""
+
 STIFFNESS = (5e-3, 1.0)
 """Time constant, s, and damping ratio of a contact with our floor (MuJoCo's `solref`).
 
@@ -229,6 +232,26 @@ class MujocoSimulator(Plant):
         for frame in self._named:
             self._chatter.look(frame, bool(found[frame].any()), partial(self._speed, frame))
         return found
+
+    def softness(self, frame: str) -> tuple[tuple[float, float], tuple[float, ...]] | None:
+        """See `Plant`: of the frame's part with what is fixed and nearest to it."""
+        m, d = self.mj_model, self.mj_data
+        part = m.body_weldid[m.geom_bodyid] == m.body_weldid[self._place(frame)[0]]
+        ground = m.body_weldid[m.geom_bodyid] == 0
+        pairs = [
+            (mujoco.mj_geomDistance(m, d, a, b, FAR, None), a, b)
+            for a in np.flatnonzero(part).tolist()
+            for b in np.flatnonzero(ground).tolist()
+            if m.geom_contype[a] & m.geom_conaffinity[b] or m.geom_contype[b] & m.geom_conaffinity[a]
+        ]
+        if not pairs:
+            return None
+        _, a, b = min(pairs)
+        share = m.geom_solmix[a] / max(m.geom_solmix[a] + m.geom_solmix[b], 1e-15)
+        if m.geom_priority[a] != m.geom_priority[b]:
+            share = float(m.geom_priority[a] > m.geom_priority[b])
+        ref, imp = (share * x[a] + (1.0 - share) * x[b] for x in (m.geom_solref, m.geom_solimp))
+        return (float(ref[0]), float(ref[1])), tuple(imp.tolist())
 
     def _speed(self, frame: str) -> float:
         """How fast a frame's part slides where it touches something now, m/s; 0 where it rolls, or touches nothing."""

@@ -43,6 +43,14 @@ class Plant(ABC):
         """
         return self.state
 
+    def softness(self, frame: str) -> tuple[tuple[float, float], tuple[float, ...]] | None:
+        """MuJoCo's `solref` and `solimp` of the contact that a frame is nearest to; None where there is no such law.
+
+        Args:
+            frame: of a contact.
+        """
+        return None
+
     @property
     def frames(self) -> tuple[str, ...]:
         """Names of what can be pushed and measured: bodies and frames."""
