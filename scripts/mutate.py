@@ -230,18 +230,17 @@ def tests_of(mutant: Mutant, notes: list[Reach], killed: Counter[tuple[str, str]
     """
     far = distances(mutant.path)
     known = [reach for reach in notes if reach.test.split("::")[0] in far]
-    seconds = (
-        reaching(known, mutant.path, mutant.lines)
-        or reaching(known, mutant.path, mutant.function)
-        or {reach.test: reach.seconds for reach in known if far[reach.test.split("::")[0]] < 2}
-    )
+    near = {reach.test: reach.seconds for reach in known if far[reach.test.split("::")[0]] < 2}
+    seconds = reaching(known, mutant.path, mutant.lines) or reaching(known, mutant.path, mutant.function) or near
+    if mutant.lines == mutant.function:  # what a class declares is read without a line of it being run
+        seconds = near | seconds
     alike: Counter[str] = Counter()
     order: dict[str, float] = {}
     for test in sorted(seconds, key=lambda test: seconds[test]):
         plain = test.split("[")[0]
         alike[plain] += 1
-        near = 1.0 if far[test.split("::")[0]] < 2 else 3.0
-        order[test] = near * alike[plain] * (0.02 + seconds[test]) / (1.0 + killed[mutant.path, plain])
+        away = 1.0 if test in near else 3.0
+        order[test] = away * alike[plain] * (0.02 + seconds[test]) / (1.0 + killed[mutant.path, plain])
     return {test: seconds[test] for test in sorted(order, key=lambda test: order[test])}
 
 

@@ -97,6 +97,7 @@ def test_tests_that_run_a_change_are_tried_and_the_most_promising_first() -> Non
     assert tried(range(5, 6), range(1, 9)) == ["many[0]", "many[1]", "quick", "many[2]", "slow"]
     assert tried(range(5, 6), range(1, 9), {(path, f"{near}::slow"): 99})[0] == "slow"
     assert tried(range(7, 8), range(6, 9)) == ["quick"]
+    assert set(tried(range(1, 9), range(1, 9))) == {"slow", "other", "quick", "many[0]", "many[1]", "many[2]"}
     assert set(tried(range(7, 8), range(7, 9))) == {"slow", "other", "many[0]", "many[1]", "many[2]"}
     assert list(mutate.first_of({"a": 1.0, "b": 2.0, "c": 3.0}, None, 3.5)) == ["a", "b"]
     assert list(mutate.first_of({"a": 9.0, "b": 2.0}, 1, None)) == ["a"] == list(mutate.first_of({"a": 9.0}, None, 1.0))
