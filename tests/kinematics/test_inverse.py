@@ -321,3 +321,18 @@ def test_joints_in_closed_loops_are_refused():
     robot = wbc.load(mujoco.MjModel.from_xml_string(ROBOTS["four-bar"]), "numpy")
     with pytest.raises(wbc.WbcError, match="joints \\['rocker'\\] are in closed loops"):
         InverseKinematics(robot, "tip")
+
+
+def test_joints_above_a_closed_loop_are_free():
+    """They carry it: they are no part of it, though rounding gives them a share of its Jacobian."""
+    mujoco = pytest.importorskip("mujoco")
+    arm = '<worldbody><body name="arm" pos="0 .3 1"><joint name="lift" axis="0 1 .3"/><geom size=".05"/>'
+    text = ROBOTS["four-bar"].replace("<worldbody>", arm).replace("</worldbody>", "</body></worldbody>")
+    text = text.replace('qpos="', 'qpos="0 ')
+    robot = wbc.load(mujoco.MjModel.from_xml_string(text), "numpy")
+    target = robot.copy()
+    q = robot.model.nominal.copy()
+    q[robot.model.q_index["lift"]] = 0.4
+    target.update(q)
+    found = InverseKinematics(robot, "crank", joints=["lift"]).solve(target.pose("crank"))
+    assert found.solved and np.allclose(found.q, q, atol=1e-5)

@@ -11,6 +11,7 @@ from wbc.application.posture import can_move, moving_joints
 from wbc.arrays import Array
 from wbc.dynamics.base import Dynamics
 from wbc.kinematics import InverseKinematics
+from wbc.model.loops import tied_joints
 
 LOOP, AROUND = 1.0, 2.0
 """When the loop begins, and how long it takes, s."""
@@ -75,6 +76,8 @@ def in_reach(robot: Dynamics, radius: float, loops: Callable[[str, float], Loop]
 
 def _goes_round(robot: Dynamics, hand: str, loop: Loop) -> bool:
     joints = moving_joints(robot.model, hand)
+    if set(joints) & set[str]().union(*tied_joints(robot.model)):
+        return True  # the loops of a linkage are not kept in this: it is tried as it was told
     finder = InverseKinematics(robot, hand, joints=joints, restarts=0, tolerance=NEAR)
     q, posed = robot.model.nominal, robot.copy()
     for t in LOOP + AROUND * np.linspace(0.0, 1.0, POINTS):

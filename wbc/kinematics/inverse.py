@@ -14,6 +14,7 @@ from wbc.dynamics.base import Dynamics
 from wbc.errors import WbcError, number, show, unknown_name
 from wbc.geometry import so3
 from wbc.kinematics.parameterisation import end_effector_coordinates, twist_to_rates
+from wbc.model.loops import tied_joints
 
 Method = Literal["damped", "pseudo-inverse", "transpose"]
 METHODS = ("damped", "pseudo-inverse", "transpose")
@@ -140,8 +141,8 @@ class InverseKinematics:
                 raise WbcError(f"joints {odd} have several coordinates; choose joints with one")
         if not found or not self._floor:
             raise WbcError(f"no joint with one coordinate moves {self.frame!r}")
-        held = np.abs(self.robot.loop_motion.J).sum(axis=0) if model.loops else np.zeros(model.nv)
-        tied = [joint.name for joint in found if held[model.v_index[joint.name]]]
+        ties = set[str]().union(*tied_joints(model))
+        tied = [joint.name for joint in found if joint.name in ties]
         if tied:
             raise WbcError(
                 f"joints {tied} are in closed loops, which it does not keep closed: name others with joints=, "
