@@ -103,7 +103,7 @@ def test_what_is_cut_short_keeps_physics_limits_and_cones(name: str, solver: str
         cut += solution.interrupted
         assert solution.status == ("relaxed" if solution.interrupted else "optimal")
         assert solution.certificate.holds, solution.certificate
-        assert not solution.interrupted or "stopped at its bound" in solution.explain()
+        assert not solution.interrupted or "reached its limit on steps or time" in solution.explain()
     assert cut == 15 or deadline > 1e-6
 
 

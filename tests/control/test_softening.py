@@ -151,7 +151,7 @@ def test_what_yields_is_named(which: bool) -> None:
     assert [(task, row) for task, row, _ in near.yielding] == [("base", "z of base")]
     left = near.yielding[0][2]
     assert 0.0 < left < 0.02
-    assert f"near a singularity: base asks less of z of base, of which {left:.1%} is left" in near.explain()
+    assert f"near a singularity: base demands less of z of base, of which {left:.1%} is left" in near.explain()
     for solver in (HierarchicalQP(compiled=which, soften=0.0), WeightedQP(compiled=which)):
         strict = sweep(scene("humanoid", solver), np.array([0.5, 0.1]))[-1]
         assert not strict.yielding and "singularity" not in strict.explain()
