@@ -148,7 +148,7 @@ def row(name: str, found: dict[str, object]) -> str:
     shown = [unit(figures[key]) if key in figures else "-" for key in ("off on the loop",)]
     push = f"{unit(figures['off after the push'])} → {unit(figures['off at the end'])}" if found["stood"] else "-"
     verdict = "yes" if found["stood"] else str(found["ended"])
-    health = str(found["health"]).replace("|", "/")
+    health = str(found["health"]).replace("|", "/").replace("center", "centre")  # the page is in British English
     reasons = ["does not follow"] if found["stood"] else []
     reasons += [health] if health != "good" else []
     why = "" if found["followed"] else _cut(": ".join(reasons))
