@@ -100,7 +100,7 @@ def test_a_limit_that_is_missing_is_zero_and_one_that_is_no_number_an_error():
         (b"<a>&lol;</a>", "undefined entity"),
         (b"<!DOCTYPE a SYSTEM 'http://localhost/x.dtd'><a/>", "document type declaration"),
         (b"<!DOCTYPE a [<!ENTITY x SYSTEM 'file:///etc/passwd'>]><a>&x;</a>", "document type declaration"),
-        (b"<a>" * 1001, "line 1: elements are nested more than 1000 deep"),
+        (b"<a>" * 1001, "line 1: elements are nested more than 1000 levels deep"),
         (b"<?xml version='1.0' encoding='no-such'?><a/>", "encoding"),
         (b"<?xml version='1.0' encoding='utf-7'?><a/>", "it is not .*XML: .*encoding"),
     ],
