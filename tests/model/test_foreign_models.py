@@ -79,11 +79,19 @@ def mujoco_state(mujoco, m, seed):
     return d
 
 
+def full_matrix(mujoco, m, d, M):
+    """Writes the mass matrix of a state; older versions of MuJoCo take other arguments."""
+    if tuple(map(int, mujoco.__version__.split(".")[:2])) < (3, 10):
+        mujoco.mj_fullM(m, M, d.qM)
+    else:
+        mujoco.mj_fullM(m, d, M)
+
+
 def compare_with_mujoco(mujoco, m, robot, seed, spring_free=()):
     d = mujoco_state(mujoco, m, seed)
     robot.update(d.qpos, d.qvel)
     M = np.zeros((m.nv, m.nv))
-    mujoco.mj_fullM(m, d, M)
+    full_matrix(mujoco, m, d, M)
     close(robot.mass_matrix, M)
     close(robot.passive_force, d.qfrc_passive)
     close(robot.bias, d.qfrc_bias - d.qfrc_passive)
@@ -287,7 +295,7 @@ def test_gravity_compensation_is_a_passive_force_on_every_backend(backend, by_mo
     d = mujoco_state(mujoco, m, 3)
     robot.update(d.qpos, d.qvel)
     M = np.zeros((m.nv, m.nv))
-    mujoco.mj_fullM(m, d, M)
+    full_matrix(mujoco, m, d, M)
     close(robot.mass_matrix, M)
     close(robot.passive_force, d.qfrc_gravcomp)
     close(robot.bias, d.qfrc_bias - d.qfrc_gravcomp)
