@@ -110,7 +110,10 @@ def test_a_tick_is_not_solved_again_where_there_is_no_time_to(deadline, again, m
     """The clock stands still: a fifth of a millisecond is left for what comes after, the rest is what is left."""
     monkeypatch.setattr("wbc.control.controller.perf_counter", lambda: 7.0)
     ours = posture(deadline=deadline)
-    assert (fastest(ours, jump(ours)) < 1.0 + 1e-6) == again
+    found = jump(ours)
+    assert fastest(ours, found) == pytest.approx(1.0, abs=1e-6), "the bound holds all the same"
+    assert [solution.interrupted for solution in found[4:6]] == [not again] * 2
+    assert all(solution.certificate.equation_of_motion < 1e-9 and solution.certificate.holds for solution in found)
 
 
 def test_a_tick_after_one_at_the_bound_is_solved_with_it_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -157,7 +160,7 @@ def test_a_bound_that_holds_nothing_back_leaves_no_trace() -> None:
 
 
 def test_feet_that_touch_down_stay_inside_their_cones() -> None:
-    """A speed that comes from one tick to the next, as after an impact; contacts stand above the bound."""
+    """A speed that comes from one tick to the next, as after an impact."""
     ours, q = standing("quadruped", "numpy")
     for k in range(3):
         ours.step(q, np.zeros(18), 1e-3 * k)
@@ -166,7 +169,6 @@ def test_feet_that_touch_down_stay_inside_their_cones() -> None:
     solution = ours.step(q, v, 3e-3)
     assert any(part.entry.name == "torque rates" for part in solution._parts)
     assert solution.certificate.holds and solution.certificate.cone_margin > -1e-6
-    assert np.abs(solution.levels[1].residual["contact motion"]).max() < 1e-6
 
 
 @pytest.mark.parametrize("solver", SOLVERS)
@@ -249,7 +251,7 @@ def test_a_copy_goes_on_as_the_original_does(copied, solver: str) -> None:  # ty
         assert np.array_equal(one.torque, two.torque)
 
 
-def test_a_bound_that_is_met_for_long_is_loosened() -> None:
+def test_the_bound_is_not_loosened_however_long_torques_are_at_it() -> None:
     ours = posture()
     q, v, torques = np.array(ours.robot.model.nominal), np.zeros(7), []
     for k in range(500):
@@ -259,8 +261,8 @@ def test_a_bound_that_is_met_for_long_is_loosened() -> None:
         if k % 50 == 0:
             assert np.allclose(ours.step(q, v, 1e-3 * k).torque, torques[-1], rtol=1e-9, atol=1e-9), "a tick once more"
     shares = np.abs(np.diff(torques, axis=0)) / ours.robot.limits.effort * RISE / ours.period
-    assert shares[:150].max() == pytest.approx(1.0, abs=1e-6)
-    assert shares[200:400].max() > 2.0
+    assert shares[50:400].max() == pytest.approx(1.0, abs=1e-6)
+    assert shares.max() < 1.0 + 1e-6
 
 
 @pytest.mark.parametrize("rise", [0.0, -1.0, np.nan, np.inf, "fast", [0.1]])

@@ -16,6 +16,7 @@ import numpy as np
 from wbc import compiled
 from wbc.arrays import Array, ArrayLike
 from wbc.control.checks import check_actuators, check_tasks, usable_solver, warn_of_ignored_inequalities
+from wbc.control.compromise import Compromise
 from wbc.control.discrete import warn_of_unstable_gains
 from wbc.control.equation_of_motion import MotionEquation
 from wbc.control.evidence import Times
@@ -25,6 +26,7 @@ from wbc.control.metric import LeastTorqueByInverseMass
 from wbc.control.period import Periodic
 from wbc.control.program import Part, Program, row_counts
 from wbc.control.series import with_rigid_springs
+from wbc.control.shortened import shortened
 from wbc.control.solution import Solution
 from wbc.control.solving import Outcome, Solving, UnsoundRowsError, solving_for
 from wbc.control.stack import Stack
@@ -69,10 +71,11 @@ class Controller(Independent, Periodic):
             exceeds them is solved again with these limits above all levels. False returns the solver's answer as it is,
             to compare solvers on stacks without limits; the certificate names the violation.
         rise: shortest time in which a torque may go from zero to its limit, s. A tick in which one changes faster is
-            solved again with that bound, below the limits and contacts at the top of the stack. The bound applies if
-            the state continues the one before, and not for solvers that ignore inequalities. A torque that brakes may
-            change twelve times faster, because late brakes sustain a swing. After 0.15 s at the bound it is loosened.
-            None: no bound.
+            solved again with that bound, below the limits at the top of the stack and above all else, contacts too. The
+            bound applies if the state continues the one before, to ticks that are cut short as well, and not for solvers
+            that ignore inequalities. A torque that brakes may change twelve times faster, because late brakes sustain a
+            swing. Where torques alternate at the bound, levels are traded by weights until the strict answer is smooth
+            again (see `wbc.control.compromise`). None: no bound.
         springs: whether to treat springs of joints without motors as rigid if contacts load them and their frequency is
             above 8 Hz (see `wbc.control.series`): accelerations are then those of the robot without them. False: forces
             follow from the springs' deflection.
@@ -130,7 +133,8 @@ class Controller(Independent, Periodic):
         self.rise = None if rise is None else number(rise, "the rise of torques, s,", high=1e6, above=True)
         bound = None if self.solver.ignores_inequalities else self.rise
         self._steadiness = None if bound is None else Steadiness(self.robot, bound)
-        self._steady: dict[Layout, SteadySolving] = {}
+        self._steady: dict[tuple[Layout, bool], SteadySolving] = {}
+        self._compromise = Compromise()
         self.measured: Mapping[str, Array] = {}
         self._exact = isinstance(self.solver, HierarchicalQP)
         bounds = [stack.name_of(task) for task in stack if task.bounds_only]
@@ -144,6 +148,7 @@ class Controller(Independent, Periodic):
             self.solver.reset()
             if self._steadiness is not None:
                 self._steadiness.forget()
+            self._compromise.forget()
             for _, solving, guard in self._laid.values():
                 solving.forget()
                 guard.forget()
@@ -230,18 +235,25 @@ class Controller(Independent, Periodic):
         solved.
         """
         program, solving, guard = laid
-        asked = parts
+        asked, steadiness = parts, self._steadiness
         try:
-            if self._steadiness is not None and self._exact and self._steadiness.expected(self.robot, tick):
-                at_once = self._steadied_at_once(self._steadiness, laid, tick, equation, parts, began)
+            if steadiness is not None and self._exact:
+                at_once = self._traded(steadiness, laid, tick, equation, parts, began)
+                if at_once is None and steadiness.expected(self.robot, tick):
+                    at_once = self._steadied_at_once(steadiness, laid, tick, equation, parts, began)
                 if at_once is not None:
                     return at_once
             reserve = RESERVE + GUARDING if self.guard and self.solver.ignores_inequalities else RESERVE
             outcome = solving.solve(equation, parts, self._left(began, reserve))
+            if outcome.interrupted and outcome.status != "failed":
+                return self._shortened(outcome, tick, equation), parts
             if self.guard and outcome.status != "failed" and guard.exceeded(outcome.x[tick.torque]):
-                outcome, parts = guard.solve(equation, parts, self._left(began))
-            if self._steadiness is not None and outcome.status != "failed":
-                outcome, parts = self._steadied(self._steadiness, laid, tick, equation, (outcome, parts), asked, began)
+                guarded, all_parts = guard.solve(equation, parts, self._left(began))
+                if guarded.interrupted:
+                    return self._shortened(outcome, tick, equation), parts
+                outcome, parts = guarded, all_parts
+            if steadiness is not None and outcome.status != "failed":
+                outcome, parts = self._steadied(steadiness, laid, tick, equation, (outcome, parts), asked, began)
             if math.isfinite(outcome.x.dot(outcome.x)) or outcome.status == "failed":
                 return outcome, parts
             raise UnsoundRowsError("the robot's dynamics have a number that is not finite")
@@ -263,13 +275,69 @@ class Controller(Independent, Periodic):
         if not steadiness.exceeded(self.robot, tick, found[0].x[tick.torque]):
             return found
         left = self._left(began)
-        if left < STEADYING:  # the answer of a solver that was stopped keeps the limits alone, not the rates
-            return found
+        if left < STEADYING:
+            return self._shortened(found[0], tick, equation), found[1]
         again = self._steady_solving(steadiness, laid[0], tick, equation).solve(self.robot, tick, equation, asked, left)
-        if again[0].status == "failed" or (self.guard and laid[2].exceeded(again[0].x[tick.torque])):
-            return found
+        if again[0].interrupted or not self._usable(again[0], laid[2], tick):
+            return self._shortened(found[0], tick, equation), found[1]
         steadiness.pressed = True
+        steadiness.binds(self.robot, tick, again[0].x[tick.torque])
         return again
+
+    def _shortened(self, outcome: Outcome, tick: Tick, equation: MotionEquation) -> Outcome:
+        """An answer that there was no time for, within what may be commanded all the same."""
+        return shortened(self.robot, tick, equation, outcome, self._steadiness, self.guard)
+
+    def _usable(self, outcome: Outcome, guard: Guard, tick: Tick) -> bool:
+        """Whether an answer can be commanded as it is."""
+        if outcome.status == "failed" or not math.isfinite(outcome.x.dot(outcome.x)):
+            return False
+        return not (self.guard and guard.exceeded(outcome.x[tick.torque]))
+
+    def _traded(
+        self,
+        steadiness: Steadiness,
+        laid: tuple[Program, Solving, Guard],
+        tick: Tick,
+        equation: MotionEquation,
+        asked: tuple[Part, ...],
+        began: float,
+    ) -> tuple[Outcome, tuple[Part, ...]] | None:
+        """What is asked with levels that are traded, and the bound on the rates of torques; None: they are not traded.
+
+        Where strict levels are about to take over again it is a mixture of both answers: physics, limits and the bound
+        hold in it, as they hold in each.
+        """
+        compromise, robot = self._compromise, self.robot
+        compromise.at(tick.time, tick.layout)
+        if not compromise.share:
+            swings = steadiness.expected(robot, tick) and steadiness.swings(tick.time)
+            if not (swings and compromise.begins(steadiness.pressed_for)):
+                return None
+        elif not steadiness.bounds(robot, tick):
+            compromise.end()
+            return None
+        solving = self._steady_solving(steadiness, laid[0], tick, equation, traded=True)
+        outcome, parts = solving.solve(robot, tick, equation, asked, self._left(began))
+        if outcome.interrupted or not self._usable(outcome, laid[2], tick):
+            compromise.end()
+            return None
+        steadiness.pressed = False
+        outcome = outcome._replace(traded=True)
+        if not compromise.looks:
+            return outcome, parts
+        strict = laid[1].solve(equation, asked, self._left(began))
+        if strict.interrupted or not self._usable(strict, laid[2], tick):
+            compromise.begin_anew()
+            return outcome, parts
+        share = compromise.look(strict.x[tick.torque], steadiness.task.most, steadiness.passed)
+        x = share * outcome.x + (1.0 - share) * strict.x
+        if share == 1.0 or steadiness.breaks(robot, tick, x[tick.torque]):
+            if share < 1.0:
+                compromise.begin_anew()
+            return outcome, parts
+        worse = outcome if outcome.status != "optimal" else strict
+        return outcome._replace(x=x, status=worse.status), parts
 
     def _steadied_at_once(
         self,
@@ -287,21 +355,26 @@ class Controller(Independent, Periodic):
         solving = self._steady_solving(steadiness, laid[0], tick, equation)
         outcome, parts = solving.solve(self.robot, tick, equation, asked, self._left(began))
         torque = outcome.x[tick.torque]
-        if outcome.status == "failed" or outcome.interrupted or not math.isfinite(outcome.x.dot(outcome.x)):
-            return None
-        if self.guard and laid[2].exceeded(torque):
+        if outcome.interrupted or not self._usable(outcome, laid[2], tick):
             return None
         steadiness.pressed = steadiness.binds(self.robot, tick, torque)
         return (outcome, parts) if steadiness.pressed else (solving.without(outcome), asked)
 
     def _steady_solving(
-        self, steadiness: Steadiness, program: Program, tick: Tick, equation: MotionEquation
+        self,
+        steadiness: Steadiness,
+        program: Program,
+        tick: Tick,
+        equation: MotionEquation,
+        traded: bool = False,
     ) -> SteadySolving:
-        """For contacts that are closed together."""
-        if tick.layout not in self._steady:
+        """For contacts that are closed together; strict, or with levels that are traded."""
+        key = tick.layout, traded
+        if key not in self._steady:
             bound, effort = steadiness.task, self.robot.limits.effort
-            self._steady[tick.layout] = SteadySolving(program, equation, self.solver, bound, effort)
-        return self._steady[tick.layout]
+            solver = self._compromise.solver if traded else self.solver
+            self._steady[key] = SteadySolving(program, equation, solver, bound, effort)
+        return self._steady[key]
 
     def _left(self, began: float, reserve: float = RESERVE) -> float:
         """The time that a solver may take, s, with some time left for the work after it."""

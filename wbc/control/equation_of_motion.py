@@ -169,6 +169,26 @@ class MotionEquation:
         found: Array = (self.M @ acceleration + self.h - self.J.T @ force)[self.actuated]
         return found
 
+    def moved(self, force: Array, torque: Array) -> Array:
+        """X in which the robot moves as torques and contact forces make it; loops have the forces that close them.
+
+        Args:
+            force: f, shape (nf,); those of loops do not count.
+            torque: τ, shape (na,).
+        """
+        nv, loops = len(self.h), len(self.loop_bias)
+        closed, pushed = force.copy(), -self.h
+        if loops:
+            closed[len(closed) - loops :] = 0.0
+        pushed = pushed + self.J.T @ closed
+        pushed[self.actuated] += torque
+        if not loops:
+            return np.concatenate([np.linalg.solve(self.M, pushed), closed, torque])
+        whole = np.block([[self.M, -self.J.T[:, len(closed) - loops :]], [self.L, np.zeros((loops, loops))]])
+        found = np.linalg.lstsq(whole, np.concatenate([pushed, -self.loop_bias]), rcond=None)[0]
+        closed[len(closed) - loops :] = found[nv:]
+        return np.concatenate([found[:nv], closed, torque])
+
     def loop_residual(self, acceleration: Array) -> Array:
         """L v̇ + L̇ v, shape (loops,)."""
         found: Array = self.L @ acceleration + self.loop_bias

@@ -108,7 +108,7 @@ class Evidence(Independent, ABC):
         self.q, self.v = robot.q, robot.v
         self.status: Status = outcome.status
         self.iterations, self.interrupted, self.reason = outcome.iterations, outcome.interrupted, outcome.reason
-        self._yielding, self._guarded = outcome.yielding, outcome.guarded
+        self._yielding, self._guarded, self._traded = outcome.yielding, outcome.guarded, outcome.traded
         self.late = False
         self.time: Times  # told by the controller, when the tick is over
 

@@ -61,6 +61,7 @@ class Examination:
         past: what its controller remembers.
         weak: level and row of what yields, in the order of `solution.yielding`.
         guarded: whether it was solved again within the actuators' limits.
+        traded: whether levels were traded.
         names: gives the names of a part's rows.
         free: gives T, with x = x₀ + T z for all x that physics allows, shape (n, free).
     """
@@ -72,6 +73,7 @@ class Examination:
     past: Past
     weak: Sequence[tuple[int, int]]
     guarded: bool
+    traded: bool
     names: Callable[[Part], Sequence[str]]
     free: Callable[[], Array]
 
@@ -108,6 +110,9 @@ class Examination:
         if self.guarded:
             text = "the stack asked for more torque than the actuators give"
             found.append(Finding("torque guard", "actuators", 1.0, "", text))
+        if self.traded:
+            text = "levels are traded by weights: strict ones would change torques to and fro as fast as they may"
+            found.append(Finding("traded", "levels", 1.0, "", text))
         return found
 
     def _singular(self) -> list[Finding]:

@@ -16,6 +16,7 @@ Kind: TypeAlias = Literal[
     "empty contact",
     "torque limit",
     "torque rate",
+    "traded",
     "out of reach",
     "singular",
     "late",
@@ -36,6 +37,8 @@ Kind: TypeAlias = Literal[
 - "torque limit": an actuator gives 99.9 % of what it, or `TorqueLimits`, has.
 - "torque rate": for 0.1 s torques changed as fast as `Controller(rise=)` allows. After an impact or a jump of a target
   they do so for a shorter time.
+- "traded": levels are traded by weights for a while, because strict ones would make torques alternate at the bound on
+  their rates: see `wbc.control.compromise`.
 - "out of reach": for a second a task was 20 mm or 0.05 rad or more from its target and came no nearer (by a tenth), and
   no task of higher priority is the reason. Typical errors of models and sensors are smaller.
 - "singular": for 0.1 s a level demands less of a direction near a singularity (`HierarchicalQP.soften`) and misses it

@@ -109,7 +109,7 @@ class Program:
     Attributes:
         layout: of x.
         levels: how many a solver sees.
-        leading_limits: how many of them, from the first on, have a task that bounds something or holds contacts.
+        leading_bounds: how many of them, from the first on, do nothing but bound something.
         bounds_torques: whether a task keeps torques within what the actuators give.
     """
 
@@ -128,8 +128,9 @@ class Program:
         self._entries += [Entry(task, task.name, len(levels), len(levels) - top) for task in below]
         self.levels = len(levels) - top + bool(below)
         self.bounds_torques = any(entry.task.bounds_torques for entry in self._entries)
-        firm = {entry.rank for entry in self._entries if entry.task.bounds_only or entry.task.holds_contacts}
-        self.leading_limits = next(rank for rank in range(self.levels + 1) if rank not in firm)
+        moves = {entry.rank for entry in self._entries if not entry.task.bounds_only}
+        filled = {entry.rank for entry in self._entries}
+        self.leading_bounds = next(rank for rank in range(self.levels + 1) if rank in moves or rank not in filled)
 
     def parts(self, robot: Dynamics, tick: Tick) -> tuple[Part, ...]:
         """The rows of all tasks in the robot's present state; tasks that are switched off are left out."""

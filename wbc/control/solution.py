@@ -151,6 +151,7 @@ class Solution(Evidence):
             self._past,
             [(level, row) for level, row, _ in self._yielding],
             self._guarded,
+            self._traded,
             self._names,
             lambda: self._equation().freedom(),
         ).health()

@@ -43,6 +43,7 @@ class Outcome(NamedTuple):
             most of it, and how much of its size is left.
         guarded: whether it was solved again within what the actuators give.
         steadied: whether it was solved again with a bound on the change of torques.
+        traded: whether levels were traded by weights for a while: see `wbc.control.compromise`.
     """
 
     x: Array
@@ -54,6 +55,7 @@ class Outcome(NamedTuple):
     yielding: Sequence[tuple[int, int, float]] = ()
     guarded: bool = False
     steadied: bool = False
+    traded: bool = False
 
 
 class UnsoundRowsError(Exception):

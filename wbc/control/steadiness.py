@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -27,9 +26,8 @@ BRAKES = 12.0
 """A torque that brakes may change this many times faster. If it could not, each delay would feed a swing, and a joint
 that can't reach its target would spin."""
 
-PATIENCE, LOOSENS = 0.15, 0.05
-"""After this many seconds at the bound it is loosened, by a factor e in the same time: torques that alternate between
-such bounds for ever, as at the edge of balance, would keep a robot from coming to rest."""
+SOON = 0.05
+"""What was less than this ago, s, was shortly before."""
 
 MOVES = 0.05
 """A joint slower than this, rad/s or m/s, is at rest."""
@@ -90,6 +88,8 @@ class Steadiness:
     def forget(self) -> None:
         """Forgets the ticks before."""
         self._time, self._passed, self._held = np.nan, 0.0, 0.0
+        self._bound_at = self._turned = -np.inf
+        self._ways: Array = np.zeros(0)
         self._q: Array | None = None
         self._before: Array | None = None
         self.pressed = False
@@ -104,11 +104,25 @@ class Steadiness:
         self._q = robot.q
 
     @property
-    def _most(self) -> float:
-        """The time over which torques may change at the given rate, s: more than has passed after a long time at the
-        bound.
+    def pressed_for(self) -> float:
+        """For how long torques have been at the bound, s; times in between count half."""
+        return self._held
+
+    @property
+    def passed(self) -> float:
+        """What has passed since the tick before, s."""
+        return self._passed
+
+    def bounds(self, robot: Dynamics, tick: Tick) -> bool:
+        """Notes the state of a tick; gives whether the bound holds in it: where it goes on from the tick before.
+
+        Args:
+            robot: in the state of the tick.
+            tick: the moment.
         """
-        return self._passed * math.exp(min(max(self._held - PATIENCE, 0.0) / LOOSENS, 10.0))
+        self._note(robot, tick)
+        self.task.most = self._slope * self._passed
+        return tick.last_torque is not None and self._goes_on(robot)
 
     def _goes_on(self, robot: Dynamics) -> bool:
         """Whether the state continues that of the last tick."""
@@ -116,18 +130,31 @@ class Steadiness:
 
     def expected(self, robot: Dynamics, tick: Tick) -> bool:
         """Whether the bound is to be tried at once: the tick before was at it, and the state goes on from there."""
-        if not self.pressed:
-            return False
-        self._note(robot, tick)
-        self.task.most = self._slope * self._most
-        return tick.last_torque is not None and self._goes_on(robot)
+        return self.pressed and self.bounds(robot, tick)
 
     def binds(self, robot: Dynamics, tick: Tick, torque: Array) -> bool:
         """Whether a torque that keeps the bound is held back by it; the actuators' own limits do not count."""
         down, up = self.task.changes(robot)
         assert tick.last_torque is not None  # else nothing is expected
-        change = torque - tick.last_torque
-        return bool((np.minimum(change + down, up - change) <= 1e-7 * self.task.most).any())
+        change, nearly = torque - tick.last_torque, 1e-7 * self.task.most
+        falls, rises = change + down <= nearly, up - change <= nearly
+        if not (falls.any() or rises.any()):
+            return False
+        if tick.time - self._bound_at > SOON:
+            self._ways = np.zeros(robot.na)
+        if (falls & (self._ways > 0.0)).any() or (rises & (self._ways < 0.0)).any():
+            self._turned = tick.time
+        self._ways = np.where(falls, -1.0, np.where(rises, 1.0, self._ways))
+        self._bound_at = tick.time
+        return True
+
+    def swings(self, time: float) -> bool:
+        """Whether, in a tick shortly before, a torque was at the bound the other way than shortly before that.
+
+        Args:
+            time: of the tick, s.
+        """
+        return 0.0 < time - self._turned <= SOON
 
     def exceeded(self, robot: Dynamics, tick: Tick, torque: Array) -> bool:
         """Whether a torque is further from that of the tick before than it may be, in a state that goes on from there.
@@ -142,20 +169,24 @@ class Steadiness:
         if self._before is None or tick.last_torque is None:
             return False
         share = (torque - tick.last_torque) * self._per_slope
-        most = self._most
+        most = self._passed
         if share.dot(share) <= most * most:  # most often all together change less than one may: one look is enough
             return False
         self.task.most = self._slope * most
+        return self.breaks(robot, tick, torque) and self._goes_on(robot)
+
+    def breaks(self, robot: Dynamics, tick: Tick, torque: Array) -> bool:
+        """Whether a torque breaks the bound as it was noted."""
         rows = self.task.rows(robot, tick)
-        beyond = np.maximum(rows.lower - torque, torque - rows.upper) > 1e-9 * self.task.most
-        return bool(beyond.any()) and self._goes_on(robot)
+        return bool((np.maximum(rows.lower - torque, torque - rows.upper) > 1e-9 * self.task.most).any())
 
 
 class SteadySolving:
     """Solves a tick again with the bound on the rates of torques.
 
-    The bound has its own level, below the limits and contacts at the top of the stack: these may need a jump after an
-    impact, or before the end of a joint. All other tasks wait. A tick that keeps the bound costs nothing.
+    The bound has its own level, below the limits at the top of the stack: before the end of a joint these may need a
+    jump. Beside limits of torques and forces it can always hold. All other tasks wait, contacts too: what they would
+    need after an impact no actuator gives in the time. A tick that keeps the bound costs nothing.
 
     Args:
         program: the tasks.
@@ -168,8 +199,8 @@ class SteadySolving:
     def __init__(
         self, program: Program, equation: MotionEquation, solver: Solver, task: TorqueRates, effort: Array
     ) -> None:
-        rank = program.leading_limits
-        under = solver.under(max(rank, 1))  # a weighted sum trades neither it nor what is above it
+        rank = program.leading_bounds
+        under = solver.under(rank)  # a weighted sum trades neither it nor what is above it
         self._task = task
         self._level = InsertedLevel(program, equation, under, task, rank, effort)
 

@@ -1,0 +1,127 @@
+"""Levels are traded where strict ones would make torques go to and fro, and no longer than that."""
+
+from __future__ import annotations
+
+import copy
+
+import numpy as np
+import pytest
+
+import tasks
+import wbc
+from benchmarks.strain import PERIOD, Legs, Way
+from wbc.control.compromise import BACK, CALM, LONGEST, PATIENCE, REST, Compromise
+from wbc.tasking.layout import Layout
+
+RISE = 0.05
+
+
+def layout() -> Layout:
+    return Layout(wbc.load("arm", "numpy"), ())
+
+
+def test_levels_are_traded_where_torques_were_at_the_bound_for_long() -> None:
+    ours = Compromise()
+    ours.at(0.0, layout())
+    assert not ours.begins(0.9 * PATIENCE) and ours.share == 0.0
+    assert ours.begins(1.1 * PATIENCE) and ours.share == 1.0
+
+
+def smooth(ours: Compromise, where: Layout, start: float, seconds: float, jumps: bool = False) -> list[float]:
+    """The shares while the strict answer is looked at, millisecond by millisecond."""
+    found = []
+    for k in range(round(seconds / 1e-3)):
+        ours.at(start + 1e-3 * (k + 1), where)
+        if ours.share and ours.looks:
+            ours.look(np.full(2, float(k % 2) if jumps else 0.01 * k), np.full(2, 0.5), 1e-3)
+        found.append(ours.share)
+    return found
+
+
+def test_strict_levels_take_over_once_they_are_smooth_and_not_before() -> None:
+    ours, where = Compromise(), layout()
+    ours.at(0.0, where)
+    ours.begins(1.0)
+    assert set(smooth(ours, where, 0.0, 2.0, jumps=True)) == {1.0}
+    shares = smooth(ours, where, 2.0, REST + CALM + BACK + 0.01)
+    assert shares[0] == 1.0 and shares[-1] == 0.0 and any(0.4 < share < 0.6 for share in shares)
+    assert np.abs(np.diff(shares)).max() < 1.01e-3 / BACK
+
+
+def test_what_does_not_last_is_tried_less_often() -> None:
+    ours, where, time, rests = Compromise(), layout(), 0.0, []
+    for _ in range(7):
+        ours.at(time, where)
+        assert ours.begins(1.0)
+        rests.append(ours._state.rest)
+        shares = smooth(ours, where, time, LONGEST + CALM + BACK + 0.01)
+        time += 1e-3 * (1 + shares.index(0.0))
+    assert rests[:3] == [REST, 2.0 * REST, 4.0 * REST] and rests[-1] == LONGEST
+
+
+def test_a_tick_once_more_and_other_contacts() -> None:
+    ours, where = Compromise(), layout()
+    ours.at(0.0, where)
+    ours.begins(1.0)
+    for _ in range(3):
+        ours.at(0.5, where)
+        assert ours.look(np.zeros(2), np.ones(2), 1e-3) == 1.0
+        assert ours._state.calm == 0.0
+    ours.at(0.6, layout())
+    assert ours.share == 0.0
+
+
+def run(way: Way, robot: wbc.Dynamics, seconds: float) -> tuple[np.ndarray, list[wbc.Solution], wbc.Controller]:
+    """Torques by their range, and some of the solutions in which levels are traded."""
+    controller, plant = wbc.Controller(robot, way.stack, period=PERIOD), wbc.MujocoSimulator(robot, timestep=PERIOD)
+    torques, traded = [], []
+    for k in range(round(seconds / PERIOD)):
+        q, v = plant.state
+        if way.before is not None:
+            way.before(k * PERIOD, controller)
+        solution = controller.step(q, v, k * PERIOD)
+        torques.append(solution.torque / robot.limits.effort)
+        if solution._traded and len(traded) < 5:
+            traded.append(solution)
+        plant.apply(solution.torque)
+        plant.step()
+    assert not robot.model.floating or q[2] > 0.5 * robot.model.nominal[2]
+    return np.array(torques), traded, controller
+
+
+def test_a_quadruped_that_balances_on_two_feet_does_not_fling_its_leg_about() -> None:
+    """It fell: the base was held, before all else, by the leg that was in the air."""
+    pytest.importorskip("mujoco")
+    robot = wbc.load("quadruped", "pinocchio")
+    torques, traded, _ = run(Legs(robot)._stepping(), robot, 2.2)
+    assert traded, "the scene is hard"
+    for solution in traded:
+        assert solution.certificate.holds and solution.health.of("traded") and "levels are traded" in solution.explain()
+        assert solution.certificate.equation_of_motion < 1e-9
+    jumps = np.abs(np.diff(torques, axis=0)).max(axis=1)
+    assert jumps.max() <= 12.0 * PERIOD / RISE + 1e-6
+    assert (jumps > 0.01).mean() < 0.15
+
+
+def test_a_copy_goes_on_while_levels_are_traded() -> None:
+    pytest.importorskip("mujoco")
+    robot = wbc.load("quadruped", "pinocchio")
+    _, _, ours = run(Legs(robot)._stepping(), robot, 1.49)
+    ours._compromise._state = ours._compromise._state._replace(share=1.0, since=1.4)
+    twin, q = copy.deepcopy(ours), ours.robot.q
+    for k in range(3):
+        one, two = (it.step(q, np.zeros(robot.nv), 1.49 + 1e-3 * k) for it in (ours, twin))
+        assert np.array_equal(one.torque, two.torque)
+
+
+def test_an_ordinary_trot_trades_no_levels() -> None:
+    pytest.importorskip("mujoco")
+    robot = wbc.load("quadruped", "pinocchio")
+    trot = tasks.Trot(robot)
+    first, *others = trot.swings
+    above = tasks.EquationOfMotion() / (tasks.TorqueLimits() + tasks.FrictionCones()) / tasks.ContactMotion()
+    levels = above / (first + others[0] + others[1] + others[2]) / trot.base
+    levels = levels / tasks.JointAcceleration(gains=wbc.Gains(1.5)) / tasks.TorqueMinimization()
+    stack = wbc.Stack(levels, tasks.stacks.feet(robot))
+    way = Way(stack, robot.model.root, before=lambda t, controller: trot.update(t, controller))
+    assert not run(way, robot, 1.2)[1]

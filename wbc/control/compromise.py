@@ -1,0 +1,139 @@
+"""Levels that are traded for a while, where strict ones would change torques to and fro as fast as they may.
+
+Where a limit takes a direction from a level, a strict hierarchy serves it with whatever is left: a base that balances
+on two feet is turned by a leg that is flung about, and torques go from one bound on their rates to the other. Whoever
+looks at equations alone does not see that coming, so it is known by what it does: for `PATIENCE` torques are at the
+bound. Then the levels below the limits and the bound are weighed against each other, as `WeightedQP` does, until the
+strict answer is smooth again: its torques too keep to the bound for `CALM`, and take over along `BACK`. Where that does
+not last it is tried less often.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from wbc.arrays import Array
+from wbc.solvers import WeightedQP
+from wbc.tasking.layout import Layout
+
+PATIENCE, AGAIN = 0.03, 0.015
+"""Levels are traded where torques were at the bound for so long, s; the second one where they just were traded."""
+
+REST, LONGEST = 0.1, 2.0
+"""They are traded for so long, s, before the strict answer is looked at; twice as long each time that it does not last,
+up to the second one."""
+
+CALM, BACK = 0.03, 0.2
+"""So long must strict torques keep to the bound, s; and so long does it take to hand over to them."""
+
+JUST = 1.0
+"""A strict answer that lasts for so long, s, lasts."""
+
+RATIO = 100.0
+"""How much more a level weighs than the next one: singular directions are damped well by it, and a level that can be
+met is met to a hundredth of what the next one would change."""
+
+
+class State(NamedTuple):
+    """Where a compromise stands.
+
+    Attributes:
+        share: of the traded answer in what is commanded, 0 to 1.
+        since: when it began, or had to begin anew, s.
+        ended: when it ended last, s.
+        rest: how long the strict answer is not looked at, s.
+        calm: for how long the strict answer has kept to the bound, s.
+        strict: its torques in the last tick; None where it was not looked at.
+    """
+
+    share: float = 0.0
+    since: float = -np.inf
+    ended: float = -np.inf
+    rest: float = REST
+    calm: float = 0.0
+    strict: Array | None = None
+
+
+class Compromise:
+    """Whether levels are traded, and how far. A tick once more changes nothing.
+
+    Attributes:
+        solver: that trades them.
+    """
+
+    def __init__(self) -> None:
+        self.solver = WeightedQP(RATIO)
+        self.forget()
+
+    def forget(self) -> None:
+        """Forgets the ticks before."""
+        self._time = np.nan
+        self._layout: Layout | None = None
+        self._state = self._before = State()
+
+    def at(self, time: float, layout: Layout) -> None:
+        """Begins a tick. Where contacts change all is new: strict levels go on, within the bound.
+
+        Args:
+            time: s.
+            layout: of its x.
+        """
+        if time != self._time:
+            self._time = time
+            if layout is not self._layout:
+                self._layout, self._state = layout, State()
+            self._before = self._state
+        self._state = self._before
+
+    @property
+    def share(self) -> float:
+        """Of the traded answer in what is commanded, 0 to 1."""
+        return self._state.share
+
+    def begins(self, pressed: float) -> bool:
+        """Whether levels are traded from now on.
+
+        Args:
+            pressed: for how long torques have been at the bound, s.
+        """
+        state = self._state
+        just = self._time - state.ended < JUST
+        if pressed < (AGAIN if just else PATIENCE):
+            return False
+        rest = min(2.0 * state.rest, LONGEST) if just else REST
+        self._state = State(1.0, self._time, state.ended, rest)
+        return True
+
+    def end(self) -> None:
+        """Goes back to strict levels at once."""
+        self._state = self._state._replace(share=0.0, ended=self._time)
+
+    def begin_anew(self) -> None:
+        """The strict answer is not smooth yet."""
+        self._state = self._state._replace(share=1.0, since=self._time, calm=0.0, strict=None)
+
+    @property
+    def looks(self) -> bool:
+        """Whether it is time to look at the strict answer."""
+        return self._time - self._state.since >= self._state.rest
+
+    def look(self, torque: Array, most: Array, passed: float) -> float:
+        """Looks at the strict answer; gives the share of the traded one.
+
+        Args:
+            torque: of the strict answer, shape (na,).
+            most: by which torques may change in the tick, shape (na,).
+            passed: since the last tick, s.
+        """
+        state = self._state
+        if state.strict is not None and (np.abs(torque - state.strict) > most).any():
+            self.begin_anew()
+            return 1.0
+        calm = state.calm + (passed if state.strict is not None else 0.0)
+        share = max(state.share - passed / BACK, 0.0) if calm > CALM else state.share
+        self._state = state._replace(calm=calm, strict=torque, share=share)
+        if share == 0.0:
+            self.end()
+        return share
