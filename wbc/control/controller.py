@@ -245,7 +245,7 @@ class Controller(Independent, Periodic):
                     return at_once
             reserve = RESERVE + GUARDING if self.guard and self.solver.ignores_inequalities else RESERVE
             outcome = solving.solve(equation, parts, self._left(began, reserve))
-            if outcome.interrupted and outcome.status != "failed":
+            if outcome.interrupted and outcome.status != "failed" and self._left(began) < STEADYING:
                 return self._shortened(outcome, tick, equation), parts
             if self.guard and outcome.status != "failed" and guard.exceeded(outcome.x[tick.torque]):
                 guarded, all_parts = guard.solve(equation, parts, self._left(began))
