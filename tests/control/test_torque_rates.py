@@ -117,19 +117,33 @@ def test_who_is_held_back_by_it() -> None:
     for share, binds in ((0.9e-7, True), (1.1e-7, False)):
         assert found.binds(robot(), tick(0.01, LAST), LAST + np.array([0.0, 2.0 - 2.0 * share, 0.0])) == binds
     assert not found.binds(robot(v=(1.0, 0.0, 0.0)), tick(0.01), np.array([-1.0, 0.0, 0.0])), "it brakes"
+    found.task.most = np.array([1.0, 2.0, 0.0])
+    assert not found.binds(robot(), tick(0.01), np.zeros(3)), "what gives nothing is not at its bound"
 
 
-def test_a_bound_that_is_met_for_long_is_loosened_and_firm_again_in_twice_the_time() -> None:
+def test_how_long_torques_are_at_the_bound_counts_and_what_is_between_counts_half() -> None:
     found, times = steady(0.0), np.arange(1, 60) * 0.01
-    most = []
+    pressed = []
     for time in times:
         found.pressed = time < 0.25 + 1e-9
-        found._note(robot(), tick(float(time)))
-        most.append(found._most)
+        assert found.bounds(robot(), tick(float(time))) or time < 0.015
+        pressed.append(found.pressed_for)
+        np.testing.assert_allclose(found.task.most, found._slope * 0.01, rtol=1e-9, err_msg="it is never loosened")
     held = np.concatenate([times[:25], np.maximum(times[24] - 0.005 * np.arange(1, 35), 0.0)])
-    np.testing.assert_allclose(most, 0.01 * np.exp(np.maximum(held - 0.15, 0.0) / 0.05), rtol=1e-9)
-    found._held = 99.0
-    assert found._most == pytest.approx(0.01 * np.exp(10.0))
+    np.testing.assert_allclose(pressed, held, atol=1e-9)
+
+
+def test_torques_that_are_at_the_bound_the_other_way_shortly_after_swing() -> None:
+    up, down = np.array([1.0, 0.0, 0.0]), np.array([-1.0, 0.0, 0.0])
+    for second, later, expected in ((down, 0.02, True), (up, 0.02, False), (down, 0.2, False)):
+        found = steady(0.0)
+        found.bounds(robot(), tick(0.01))
+        found.task.most = np.ones(3)
+        assert found.binds(robot(), tick(0.01), up)
+        assert found.binds(robot(), tick(0.01 + later), second)
+        assert not found.swings(0.01 + later), "a tick once more is the same"
+        assert found.swings(0.02 + later) == expected
+        assert not found.swings(0.2 + later)
 
 
 def test_a_tick_that_is_solved_with_the_bound_says_so() -> None:

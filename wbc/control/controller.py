@@ -72,7 +72,7 @@ class Controller(Independent, Periodic):
             to compare solvers on stacks without limits; the certificate names the violation.
         rise: shortest time in which a torque may go from zero to its limit, s. A tick in which one changes faster is
             solved again with that bound, below the limits at the top of the stack and above all else, contacts too. The
-            bound applies if the state continues the one before, to ticks that are cut short as well, and not for solvers
+            bound applies if the state continues the one before, also to ticks that are cut short, and not for solvers
             that ignore inequalities. A torque that brakes may change twelve times faster, because late brakes sustain a
             swing. Where torques alternate at the bound, levels are traded by weights until the strict answer is smooth
             again (see `wbc.control.compromise`). None: no bound.

@@ -73,9 +73,9 @@ class Examination:
     past: Past
     weak: Sequence[tuple[int, int]]
     guarded: bool
-    traded: bool
     names: Callable[[Part], Sequence[str]]
     free: Callable[[], Array]
+    traded: bool = False
 
     def health(self) -> Health:
         """All findings."""

@@ -151,9 +151,9 @@ class Solution(Evidence):
             self._past,
             [(level, row) for level, row, _ in self._yielding],
             self._guarded,
-            self._traded,
             self._names,
             lambda: self._equation().freedom(),
+            self._traded,
         ).health()
 
     def _remarks(self) -> str:

@@ -137,7 +137,8 @@ class Steadiness:
         down, up = self.task.changes(robot)
         assert tick.last_torque is not None  # else nothing is expected
         change, nearly = torque - tick.last_torque, 1e-7 * self.task.most
-        falls, rises = change + down <= nearly, up - change <= nearly
+        gives = self.task.most > 0.0
+        falls, rises = gives & (change + down <= nearly), gives & (up - change <= nearly)
         if not (falls.any() or rises.any()):
             return False
         if tick.time - self._bound_at > SOON:
