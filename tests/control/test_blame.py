@@ -125,3 +125,9 @@ def test_a_tick_is_told_level_by_level() -> None:
         "     held back by met",
         "does not hold: limit, row 0, by 3",
     ]
+
+
+def test_equations_that_nothing_can_change_hold_nothing() -> None:
+    nothing = result("nothing", 0, np.zeros(3), 0.0)
+    limit = result("limit", 0, E[0], 0.0, lower=-1.0, upper=1.0, value=1.0)
+    assert blame(result("mine", 1, E[0], -1.0), nothing, limit) == "limit (row 0)"
