@@ -45,7 +45,7 @@ class State(NamedTuple):
         ended: when it ended last, s.
         rest: how long the strict answer is not looked at, s.
         calm: for how long the strict answer has kept to the bound, s.
-        strict: its torques in the last tick; None where it was not looked at.
+        strict: its torques in the last tick, N m or N, shape (na,); None where it was not looked at.
     """
 
     share: float = 0.0
