@@ -336,7 +336,8 @@ def main() -> int:
         )
         tests = sorted({name for mutant in mutants for name in TESTS[folder_of(mutant.path)]})
         notes = noted(given.notes, tree, tests, options)
-        compile_tests(tree, tests)
+        there = compile_tests(tree, tests)
+        notes = [reach for reach in notes if reach.test in there]
         for number, mutant in enumerate(mutants, 1):
             began = time.perf_counter()
             reached = first_of(tests_of(mutant, notes, killed), given.most, given.seconds)

@@ -135,14 +135,32 @@ def run_tests(tree: Path, tests: list[str], options: list[str], seconds: float |
     return came, said.read_text(encoding="utf-8") if said.exists() else ""
 
 
-def compile_tests(tree: Path, tests: list[str]) -> None:
-    """Imports tests where nothing is changed, and keeps the bytecode: each change would compile them once more."""
+class Names:
+    """A plugin of pytest: writes down the tests that there are."""
+
+    def __init__(self, file: Path) -> None:
+        self._file = file
+
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        """Looks at what was collected."""
+        self._file.write_text("\n".join(item.nodeid for item in session.items), encoding="utf-8")
+
+
+def compile_tests(tree: Path, tests: list[str]) -> set[str]:
+    """Imports tests where nothing is changed, and keeps the bytecode: each change would compile them once more.
+
+    Returns:
+        The tests that there are: notes may be older.
+    """
+    names = tree / "names.txt"
 
     def work() -> int:
         sys.dont_write_bytecode = False
-        return int(pytest.main(["--collect-only", "-q", "-p", "no:cacheprovider", *tests]))
+        arguments = ["--collect-only", "-q", "-p", "no:cacheprovider", *tests]
+        return int(pytest.main(arguments, plugins=[Names(names)]))
 
     in_fork(tree, work, None)
+    return set(names.read_text(encoding="utf-8").splitlines())
 
 
 def in_fork(tree: Path, work: Callable[[], int], seconds: float | None) -> int | None:
