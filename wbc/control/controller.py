@@ -237,7 +237,7 @@ class Controller(Independent, Periodic):
         program, solving, guard = laid
         asked, steadiness = parts, self._steadiness
         try:
-            if steadiness is not None and self._exact:
+            if steadiness is not None and self._exact and (steadiness.pressed or self._compromise.share):
                 at_once = self._traded(steadiness, laid, tick, equation, parts, began)
                 if at_once is None and steadiness.expected(self.robot, tick):
                     at_once = self._steadied_at_once(steadiness, laid, tick, equation, parts, began)
