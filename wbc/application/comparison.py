@@ -9,6 +9,8 @@ from dataclasses import replace
 
 import numpy as np
 
+from wbc.control.controller import Controller
+from wbc.control.protocol import TorqueController
 from wbc.control.solution import Solution
 from wbc.errors import WbcError, WbcWarning
 from wbc.simulation.log import Log
@@ -40,17 +42,21 @@ class Comparison:
         self.violated: dict[str, int] = {}
         self.times: list[float] = []
 
-    def take(self, now: float, reference: Solution) -> None:
+    def take(self, now: float, reference: Solution, runs: TorqueController | None = None) -> None:
         """Shows a tick of the run to the controller: every tick, so that its gait, ramps and active set keep up.
 
         Args:
             now: s.
             reference: what the controller that runs found.
+            runs: that controller, whose measured forces are told to this one; None: there are none.
         """
         controller, targets = self.scene.controller, self.scene.targets
         if targets is not None:
             targets(now, controller)
-        mine = controller.step(reference.q, reference.v, now)
+        if isinstance(controller, Controller) and isinstance(runs, Controller):
+            mine = controller.step(reference.q, reference.v, now, measured=runs.measured)
+        else:
+            mine = controller.step(reference.q, reference.v, now)
         self.torque = max(self.torque, float(np.abs(mine.torque - reference.torque).max()))
         if len(mine.levels) != len(reference.levels):
             self.cost = np.full(len(reference.levels), np.nan)
@@ -79,7 +85,7 @@ def compare(
 
     def judge(now: float, solution: Solution) -> bool:
         for comparison in found:
-            comparison.take(now, solution)
+            comparison.take(now, solution, scene.controller)
         return False
 
     return scene.run(duration, until=judge), found

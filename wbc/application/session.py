@@ -77,12 +77,13 @@ def run(
         window = _open_viewer(scene, held) if view else None
         pace = Pace() if realtime or window else None
         bar = held.enter_context(progress())
+        runs = scene.controller if isinstance(scene, Scene) else None
         task = bar.add_task(name, total=scene.duration if duration is None else duration)
 
         def after(now: float, solution: Solution) -> bool:
             bar.update(task, completed=now)
             for other in others:
-                other.take(now, solution)
+                other.take(now, solution, runs)
             if pace is not None:
                 pace.wait(now)
             return window is not None and not window.show()

@@ -190,12 +190,12 @@ class BaseMotion:
             after = (log.time[standing] >= start) & (log.time[standing] < end)
             if after.any():
                 found[words] = f"gave way by {off[after].max():.1f} mm, off by {off[after][-1]:.2f} mm at the end"
-        speeds = _speeds(log)
+        going = speeds(log)
         ends = [*(start for start, _, _ in COMMANDS[1:]), DURATION]
         for (start, command, words), end in zip(COMMANDS, ends, strict=True):
             settled = (log.time >= start + SETTLED) & (log.time < end)
             if settled.any() and any(command):
-                forward, left, turning = speeds[settled].mean(axis=0).round(2) + 0.0  # never -0.00
+                forward, left, turning = going[settled].mean(axis=0).round(2) + 0.0  # never -0.00
                 found[words] = (
                     f"{forward:.2f} m/s forward ({command[0]:g} wanted), {left:.2f} to the left ({command[1]:g}), "
                     f"turning {turning:.2f} rad/s ({command[2]:g})"
@@ -203,8 +203,12 @@ class BaseMotion:
         return found
 
 
-def _speeds(log: Log) -> Array:
-    """Forward and to the left, m/s, and yaw rate, rad/s, shape (ticks, 3)."""
+def speeds(log: Log) -> Array:
+    """Forward and to the left, m/s, and yaw rate, rad/s, shape (ticks, 3).
+
+    Args:
+        log: of a robot with a floating base.
+    """
     x, y, z = quaternion.to_matrix(log.true_q[:, 3:7])[:, :2, 0], log.true_v[:, :2], log.true_v[:, 5]
     heading = x / np.linalg.norm(x, axis=1, keepdims=True)
     forward = (heading * y).sum(axis=1)

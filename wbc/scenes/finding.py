@@ -10,7 +10,11 @@ from types import ModuleType
 
 from wbc.errors import WbcError, show, unknown_name
 from wbc.scenes.demonstration import demo
+from wbc.scenes.humanoid_demonstration import demo_humanoid
 from wbc.simulation.runnable import Runnable
+
+DEMONSTRATIONS: Mapping[str, Callable[..., Runnable]] = {"demo": demo, "demo-humanoid": demo_humanoid}
+"""The scenes of the package itself, by name."""
 
 CHECKOUT = Path(__file__).parents[2]
 """The folder of the repository, where the package is not installed without it."""
@@ -37,7 +41,8 @@ def load_scene(
     """What `wbc run` runs: what the function `scene(backend=, solver=, simulator=)` of an example or a file makes.
 
     Args:
-        what: "demo", the name or number of an example, or the path of a Python file, or of a TOML file with a stack.
+        what: "demo", "demo-humanoid", the name or number of an example, or the path of a Python file, or of a TOML file
+            with a stack.
         backend: see `wbc.load`.
         solver: see `wbc.Controller`.
         simulator: "mujoco", "builtin", or empty for MuJoCo where it is installed.
@@ -62,12 +67,12 @@ def scene_arguments(what: str) -> inspect.Signature:
 
 
 def scene_name(what: str) -> str:
-    """One name for a scene, however it was asked for: "demo", the name of an example, or the path of a file.
+    """One name for a scene, however it was asked for: that of a demonstration or of an example, or the path of a file.
 
     Args:
         what: see `load_scene`.
     """
-    if what == "demo":
+    if what in DEMONSTRATIONS:
         return what
     path = scene_file(what)
     return path.stem if path in examples().values() else path.as_posix()
@@ -75,8 +80,8 @@ def scene_name(what: str) -> str:
 
 def _scene_function(what: str) -> Callable[..., object]:
     """What makes a scene."""
-    if what == "demo":
-        return demo
+    if what in DEMONSTRATIONS:
+        return DEMONSTRATIONS[what]
     path = scene_file(what)
     if path.suffix == ".toml":
         from wbc.scenes.written import stack_scene
@@ -110,7 +115,7 @@ def scene_file(what: str) -> Path:
             f"no example {show(what)}: the examples come with the repository, not with the installed package; "
             f"with its files here, it is wbc run examples/{what}_....py"
         )
-    raise unknown_name("example or file", what, ["demo", *known])
+    raise unknown_name("example or file", what, [*DEMONSTRATIONS, *known])
 
 
 def _module(path: Path) -> ModuleType:

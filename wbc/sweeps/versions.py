@@ -10,7 +10,7 @@ from pathlib import Path
 
 from wbc import compiled
 from wbc.errors import WbcError
-from wbc.scenes import scene_file
+from wbc.scenes import DEMONSTRATIONS, scene_file
 
 PACKAGES = ("wbc", "numpy", "scipy", "mujoco", "pin")
 """Whose versions are compared."""
@@ -35,7 +35,7 @@ def source_of(scene: str) -> str:
     Args:
         scene: see `wbc.scenes.load_scene`.
     """
-    if scene == "demo":
+    if scene in DEMONSTRATIONS:
         return scene
     path: Path = scene_file(scene)
     return hashlib.sha256(path.read_bytes()).hexdigest()[:16]

@@ -23,7 +23,7 @@ from wbc.application.commands.options import (
     failure,
 )
 from wbc.application.terminal import tell
-from wbc.errors import WbcError
+from wbc.errors import WbcError, unknown_name
 
 if TYPE_CHECKING:
     from wbc.simulation import Runnable
@@ -33,6 +33,9 @@ VIDEO = "Write a GIF of the run; needs MuJoCo with OpenGL."
 
 
 def demo(
+    robot: Annotated[
+        str, typer.Argument(metavar="[quadruped|humanoid]", help="Which robot shows what it can do.")
+    ] = "quadruped",
     backend: BackendOption = "auto",
     solver: SolverName = "hierarchical-qp",
     simulator: SimulatorName = "",
@@ -43,7 +46,7 @@ def demo(
     video: Annotated[bool, typer.Option("--video/--no-video", help=VIDEO)] = True,
     realtime: Realtime = False,
 ) -> None:
-    """See a quadruped stand, follow a motion of its base, be pushed, recover, and trot.
+    """See a quadruped stand, be pushed, recover and trot, or a humanoid walk, be pushed and climb steps.
 
     Prints tracking errors, margins, and the time of a tick. numpy and Pinocchio
     are both timed, on the same states. Writes a log, a picture, and a video.
@@ -55,13 +58,18 @@ def demo(
 
       wbc demo
 
+      wbc demo humanoid
+
       wbc demo --view
 
       wbc demo --simulator builtin --backend numpy --no-video
     """
+    scenes = {"quadruped": "demo", "humanoid": "demo-humanoid"}
+    if robot not in scenes:
+        raise typer.BadParameter(str(unknown_name("robot of the demonstration", robot, scenes)), param_hint="ROBOT")
     beside = not (view or realtime)  # a second controller would make it late
     _run(
-        "demo",
+        scenes[robot],
         simulator,
         solver,
         backend,
@@ -78,7 +86,10 @@ def demo(
 def run_scene(
     what: Annotated[
         str,
-        typer.Argument(metavar="EXAMPLE|FILE", help="demo, the number or name of an example, a Python or a TOML file."),
+        typer.Argument(
+            metavar="EXAMPLE|FILE",
+            help="demo, demo-humanoid, the number or name of an example, a Python or a TOML file.",
+        ),
     ],
     backend: BackendOption = "auto",
     solver: SolverName = "hierarchical-qp",
@@ -215,7 +226,7 @@ def _run(
 ) -> None:
     """Runs a scene, and ends with the exit code that says how it went."""
     from wbc.application import load_scene, scene_file, session
-    from wbc.scenes import scene_arguments
+    from wbc.scenes import DEMONSTRATIONS, scene_arguments
 
     def make(name: str) -> Runnable:
         if asked is not None:
@@ -224,7 +235,7 @@ def _run(
 
     asked: Case | None = None
     try:
-        name = what if what == "demo" else scene_file(what).stem
+        name = what if what in DEMONSTRATIONS else scene_file(what).stem
         if robot and "robot" not in scene_arguments(what).parameters:
             raise WbcError(f"--robot is for stacks in TOML files; {what} has its own robot")
         if case:
