@@ -469,7 +469,9 @@ class Stepping:
         if self.tilts:
             ground = self.soles.height(list(self._feet.values()), robot.com[:2])
         else:
-            ground = min(float(step.position[2]) for step in standing)
+            # A leg that steps down must reach its place: the robot sinks before the foot lands.
+            landing = [step for step in self._steps if step.foot in self._swinging]
+            ground = min(float(step.position[2]) for step in (*standing, *landing))
         change = w * w * (ground + self.height - z) - 2 * w * rate
         rate += change * dt
         self._high = np.array([z + rate * dt, rate, change])
