@@ -73,7 +73,10 @@ def test_a_tick_once_more_and_other_contacts() -> None:
 
 def run(way: Way, robot: wbc.Dynamics, seconds: float) -> tuple[np.ndarray, list[wbc.Solution], wbc.Controller]:
     """Torques by their range, and some of the solutions in which levels are traded."""
-    controller, plant = wbc.Controller(robot, way.stack, period=PERIOD), wbc.MujocoSimulator(robot, timestep=PERIOD)
+    controller, plant = (
+        wbc.Controller(robot, way.stack, period=PERIOD, trade=True),
+        wbc.MujocoSimulator(robot, timestep=PERIOD),
+    )
     torques, traded = [], []
     for k in range(round(seconds / PERIOD)):
         q, v = plant.state

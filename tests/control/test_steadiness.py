@@ -251,7 +251,8 @@ def test_a_copy_goes_on_as_the_original_does(copied, solver: str) -> None:  # ty
         assert np.array_equal(one.torque, two.torque)
 
 
-def test_the_bound_is_not_loosened_however_long_torques_are_at_it() -> None:
+def test_a_bound_that_is_met_for_long_is_loosened() -> None:
+    """Else noise would hold torques there for ever: humanoid and quadruped fell as they walked."""
     ours = posture()
     q, v, torques = np.array(ours.robot.model.nominal), np.zeros(7), []
     for k in range(500):
@@ -261,8 +262,8 @@ def test_the_bound_is_not_loosened_however_long_torques_are_at_it() -> None:
         if k % 50 == 0:
             assert np.allclose(ours.step(q, v, 1e-3 * k).torque, torques[-1], rtol=1e-9, atol=1e-9), "a tick once more"
     shares = np.abs(np.diff(torques, axis=0)) / ours.robot.limits.effort * RISE / ours.period
-    assert shares[50:400].max() == pytest.approx(1.0, abs=1e-6)
-    assert shares.max() < 1.0 + 1e-6
+    assert shares[:150].max() == pytest.approx(1.0, abs=1e-6)
+    assert shares[200:400].max() > 2.0
 
 
 @pytest.mark.parametrize("rise", [0.0, -1.0, np.nan, np.inf, "fast", [0.1]])

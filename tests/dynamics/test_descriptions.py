@@ -36,7 +36,7 @@ def test_close_names_are_proposed(package) -> None:
 
 
 def test_a_download_that_fails_says_why(package) -> None:
-    with pytest.raises(wbc.WbcError, match="the files of 'broken_description' can't be had: ModuleNotFoundError"):
+    with pytest.raises(wbc.WbcError, match="the files of 'broken_description' can't be fetched: ModuleNotFoundError"):
         wbc.load("broken_description")
 
 

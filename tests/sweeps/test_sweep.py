@@ -176,7 +176,7 @@ def test_a_row_that_breaks_off_is_run_again_and_a_damaged_one_is_told(tmp_path):
     assert len(Table(tmp_path)) == 2
     assert len(wbc.sweep(cases, tmp_path, jobs=1)) == 3
     file.write_bytes(b"{}\n" + whole)
-    with pytest.raises(wbc.WbcError, match=r"line 1 of .*rows.jsonl is no row"):
+    with pytest.raises(wbc.WbcError, match=r"line 1 of .*rows.jsonl is not a row"):
         list(Table(tmp_path))
 
 

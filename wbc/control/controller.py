@@ -74,8 +74,10 @@ class Controller(Independent, Periodic):
             solved again with that bound, below the limits at the top of the stack and above all else, contacts too. The
             bound applies if the state continues the one before, also to ticks that are cut short, and not for solvers
             that ignore inequalities. A torque that brakes may change twelve times faster, because late brakes sustain a
-            swing. Where torques alternate at the bound, levels are traded by weights until the strict answer is smooth
-            again (see `wbc.control.compromise`). None: no bound.
+            swing. After 0.15 s at the bound it is loosened: noise would keep torques there for ever. None: no bound.
+        trade: whether levels are traded by weights where torques alternate at that bound, until the strict answer is
+            smooth again (see `wbc.control.compromise`). It calms a robot whose limits take directions from strict
+            levels; noise of the sensors looks the same, so choose it for smooth states only.
         springs: whether to treat springs of joints without motors as rigid if contacts load them and their frequency is
             above 8 Hz (see `wbc.control.series`): accelerations are then those of the robot without them. False: forces
             follow from the springs' deflection.
@@ -89,6 +91,7 @@ class Controller(Independent, Periodic):
         deadline: s, or None.
         guard: as given.
         rise: as given.
+        trade: as given.
         measured: the measured forces of the last tick, by contact; empty if there were none.
     """
 
@@ -103,6 +106,7 @@ class Controller(Independent, Periodic):
         friction: bool = True,
         guard: bool = True,
         rise: float | None = 0.05,
+        trade: bool = False,
         springs: bool = True,
     ) -> None:
         if not isinstance(robot, Dynamics):
@@ -134,7 +138,9 @@ class Controller(Independent, Periodic):
         bound = None if self.solver.ignores_inequalities else self.rise
         self._steadiness = None if bound is None else Steadiness(self.robot, bound)
         self._steady: dict[tuple[Layout, bool], SteadySolving] = {}
-        self._compromise = Compromise()
+        if not isinstance(trade, bool):
+            raise WbcError(f"trade = {show(trade)} must be True or False")
+        self.trade, self._compromise = trade, Compromise()
         self.measured: Mapping[str, Array] = {}
         self._exact = isinstance(self.solver, HierarchicalQP)
         bounds = [stack.name_of(task) for task in stack if task.bounds_only]
@@ -238,7 +244,7 @@ class Controller(Independent, Periodic):
         asked, steadiness = parts, self._steadiness
         try:
             if steadiness is not None and self._exact and (steadiness.pressed or self._compromise.share):
-                at_once = self._traded(steadiness, laid, tick, equation, parts, began)
+                at_once = self._traded(steadiness, laid, tick, equation, parts, began) if self.trade else None
                 if at_once is None and steadiness.expected(self.robot, tick):
                     at_once = self._steadied_at_once(steadiness, laid, tick, equation, parts, began)
                 if at_once is not None:

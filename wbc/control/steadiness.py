@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -25,6 +26,10 @@ the last torques then do not count."""
 BRAKES = 12.0
 """A torque that brakes may change this many times faster. If it could not, each delay would feed a swing, and a joint
 that can't reach its target would spin."""
+
+LASTING, LOOSENS = 0.15, 0.05
+"""After so long at the bound, s, it is loosened, by a factor e in so long: sensors that are noisy, or a balance at its
+edge, would otherwise hold torques at it for ever, and the robot away from where it would come to rest."""
 
 SOON = 0.05
 """What was less than this ago, s, was shortly before."""
@@ -109,6 +114,11 @@ class Steadiness:
         return self._held
 
     @property
+    def _most(self) -> float:
+        """The time in which torques may change as fast as told, s: more than has passed after long at the bound."""
+        return self._passed * math.exp(min(max(self._held - LASTING, 0.0) / LOOSENS, 10.0))
+
+    @property
     def passed(self) -> float:
         """What has passed since the tick before, s."""
         return self._passed
@@ -121,7 +131,7 @@ class Steadiness:
             tick: the moment.
         """
         self._note(robot, tick)
-        self.task.most = self._slope * self._passed
+        self.task.most = self._slope * self._most
         return tick.last_torque is not None and self._goes_on(robot)
 
     def _goes_on(self, robot: Dynamics) -> bool:
@@ -170,7 +180,7 @@ class Steadiness:
         if self._before is None or tick.last_torque is None:
             return False
         share = (torque - tick.last_torque) * self._per_slope
-        most = self._passed
+        most = self._most
         if share.dot(share) <= most * most:  # most often all together change less than one may: one look is enough
             return False
         self.task.most = self._slope * most
