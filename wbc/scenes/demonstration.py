@@ -12,6 +12,7 @@ from wbc.control.controller import Controller
 from wbc.control.protocol import TorqueController
 from wbc.dynamics.base import Dynamics
 from wbc.geometry import quaternion, so3
+from wbc.scenes.commands import command_at, settled_speeds
 from wbc.simulation.log import Log
 from wbc.simulation.loop import Push
 from wbc.simulation.realism import Realism
@@ -51,9 +52,6 @@ COMMANDS = (
 
 DURATION = 10.5
 """Of all that, s."""
-
-SETTLED = 1.0
-"""What a robot may take to take up a new command, s."""
 
 
 def demo(
@@ -130,7 +128,7 @@ class Sequence:
         (stack.switch_off if walking else stack.switch_on)(self._stand)
         if walking:
             stack.switch_on(trot.base.name)
-            trot.command = next(command for start, command, _ in reversed(COMMANDS) if t >= start)
+            trot.command = command_at(COMMANDS, t)
             trot.update(t, controller)
 
 
@@ -190,27 +188,9 @@ class BaseMotion:
             after = (log.time[standing] >= start) & (log.time[standing] < end)
             if after.any():
                 found[words] = f"gave way by {off[after].max():.1f} mm, off by {off[after][-1]:.2f} mm at the end"
-        going = speeds(log)
-        ends = [*(start for start, _, _ in COMMANDS[1:]), DURATION]
-        for (start, command, words), end in zip(COMMANDS, ends, strict=True):
-            settled = (log.time >= start + SETTLED) & (log.time < end)
-            if settled.any() and any(command):
-                forward, left, turning = going[settled].mean(axis=0).round(2) + 0.0  # never -0.00
-                found[words] = (
-                    f"{forward:.2f} m/s forward ({command[0]:g} wanted), {left:.2f} to the left ({command[1]:g}), "
-                    f"turning {turning:.2f} rad/s ({command[2]:g})"
-                )
+        for words, command, (forward, left, turning) in settled_speeds(log, COMMANDS, DURATION):
+            found[words] = (
+                f"{forward:.2f} m/s forward ({command[0]:g} wanted), {left:.2f} to the left ({command[1]:g}), "
+                f"turning {turning:.2f} rad/s ({command[2]:g})"
+            )
         return found
-
-
-def speeds(log: Log) -> Array:
-    """Forward and to the left, m/s, and yaw rate, rad/s, shape (ticks, 3).
-
-    Args:
-        log: of a robot with a floating base.
-    """
-    x, y, z = quaternion.to_matrix(log.true_q[:, 3:7])[:, :2, 0], log.true_v[:, :2], log.true_v[:, 5]
-    heading = x / np.linalg.norm(x, axis=1, keepdims=True)
-    forward = (heading * y).sum(axis=1)
-    left = heading[:, 0] * y[:, 1] - heading[:, 1] * y[:, 0]
-    return np.column_stack([forward, left, z])  # the base stays level: its yaw rate is about its own z axis

@@ -6,7 +6,7 @@ import wbc
 from tasks.locomotion import Walk
 from wbc.control.controller import Controller
 from wbc.control.protocol import TorqueController
-from wbc.scenes.demonstration import SETTLED, speeds
+from wbc.scenes.commands import command_at, settled_speeds, speeds
 from wbc.simulation.log import Log
 from wbc.simulation.loop import Push
 from wbc.simulation.realism import Realism
@@ -88,7 +88,7 @@ class Commanded:
 
     def __call__(self, t: float, controller: TorqueController) -> None:
         """Sets the command for the tick at a time, s."""
-        self._walk.command = next(command for start, command, _ in reversed(COMMANDS) if t >= start)
+        self._walk.command = command_at(COMMANDS, t)
         self._walk.update(t, controller)
 
 
@@ -99,17 +99,13 @@ def figures(log: Log) -> dict[str, str]:
         log: of the demonstration.
     """
     found = {}
-    going = speeds(log)
-    for (start, command, words), end in zip(COMMANDS, [*(c[0] for c in COMMANDS[1:]), DURATION], strict=True):
-        settled = (log.time >= start + SETTLED) & (log.time < min(end, PUSH))
-        if settled.any() and any(command):
-            forward, _, turning = going[settled].mean(axis=0).round(2) + 0.0  # never -0.00
-            found[words] = (
-                f"{forward:.2f} m/s forward ({command[0]:g} wanted), turning {turning:.2f} rad/s ({command[2]:g})"
-            )
+    for words, command, (forward, _, turning) in settled_speeds(log, COMMANDS, PUSH):
+        found[words] = (
+            f"{forward:.2f} m/s forward ({command[0]:g} wanted), turning {turning:.2f} rad/s ({command[2]:g})"
+        )
     if log.time[-1] > PUSH + 1.0:
         after = (log.time >= PUSH) & (log.time < PUSH + 1.0)
-        found["pushed backwards"] = f"slowest at {going[after, 0].min():.2f} m/s forward"
+        found["pushed backwards"] = f"slowest at {speeds(log)[after, 0].min():.2f} m/s forward"
     if log.time[-1] > COMMANDS[-1][0]:
         walking = log.true_q[log.time >= WALKING][0, 2]  # lower than it stands at first
         found["climbed"] = f"{log.true_q[-1, 2] - walking:.2f} m ({COUNT * RISE:g} wanted)"
