@@ -265,12 +265,21 @@ def turns(robot: Dynamics, hand: str) -> bool:
     for posture in range(POSTURES):
         q[at] = rng.uniform(low, high) if posture else q[at]
         posed.update(q)
-        J = posed.jacobian(hand)[:, columns]
-        J[3:] *= np.linalg.norm(J[:3], 2)
-        size = np.linalg.svd(J)[1]
-        if size[5] >= TURNING * size[0]:
+        if turning(posed.jacobian(hand)[:, columns]) >= TURNING:
             return True
     return False
+
+
+def turning(J: Array) -> float:
+    """What a hand moves by in the worst of its six directions, as a share of the best; turns at its best lever's end.
+
+    Args:
+        J: Jacobian of the hand for the joints that move it, linear rows first, shape (6, n); n is 6 or more.
+    """
+    scaled = J.copy()
+    scaled[3:] *= np.linalg.norm(J[:3], 2)
+    size = np.linalg.svd(scaled)[1]
+    return float(size[5] / (size[0] or 1.0))  # nothing moves a hand on all of its axes
 
 
 def _held_axes(robot: Dynamics) -> dict[str, tuple[str, ...]]:

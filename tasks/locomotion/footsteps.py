@@ -123,8 +123,7 @@ class CommandedSteps:
         foothold = c + R_z(ψ + ω t₊ / 2) v t₊ + R_z(ψ + ω t₊) r.
 
     The present place of the middle follows from the standing feet by the same formula. The foothold's height and normal
-    are
-    those of the terrain, or of the plane that the feet feel.
+    are those of the terrain, or of the plane that the feet feel.
 
     Args:
         schedule: of the feet.

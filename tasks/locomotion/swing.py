@@ -107,11 +107,11 @@ class Swing:
         state, whole = self.state.copy(), self.elapsed + left
         goal = self._heed(goal, dt)
         yaw = goal.yaw + 2 * np.pi * round((float(state[0, 3]) - goal.yaw) / (2 * np.pi))
-        share, high = CLEARING
+        straight, high = CLEARING
         climb = min(max(float(goal.position[2] - self.start.position[2]) / high, -1.0), 1.0)
-        flat_left = left - (ARRIVING + share * max(-climb, 0.0)) * whole
+        flat_left = left - (ARRIVING + straight * max(-climb, 0.0)) * whole
         for axis, end in ((0, goal.position[0]), (1, goal.position[1]), (3, yaw)):
-            if self.elapsed < share * climb * whole:
+            if self.elapsed < straight * climb * whole:
                 continue
             if flat_left > SETTLING:
                 state[:, axis] = onward(state[:, axis], float(end), max(flat_left, dt), dt)

@@ -19,9 +19,6 @@ INNER = 0.2
 CLEAR = 0.12
 """What a hand moves by in its worst direction, as a share of its best, where it can go round a loop."""
 
-TURNING = 0.08
-"""The same where it is not to turn, with turns counted at the end of its best lever."""
-
 SAMPLES = 600
 """Postures that are looked at."""
 
@@ -99,11 +96,7 @@ def can_move(posed: Dynamics, hand: str, joints: list[str], turns: bool, share: 
     size = np.linalg.svd(J[:3])[1]
     if len(joints) > 1 and size[min(len(joints), 3) - 1] < share * CLEAR * size[0]:
         return False
-    if turns:
-        J[3:] *= size[0]
-        size = np.linalg.svd(J)[1]
-        return bool(size[5] >= share * TURNING * size[0])
-    return True
+    return not turns or stacks.turning(J) >= share * stacks.TURNING
 
 
 def _touching(plant: simulation.MujocoSimulator | None, q: Array) -> int:
