@@ -24,9 +24,7 @@ TURNS = 11
 def seconds(statement: str) -> float:
     """CPU time that a fresh interpreter takes for a statement, with its own start, s."""
     code = (
-        "import atexit, sys, time\n"
-        "atexit.register(lambda: print(time.process_time(), file=sys.stderr))\n"
-        f"{statement}\n"
+        f"import atexit, sys, time\natexit.register(lambda: print(time.process_time(), file=sys.stderr))\n{statement}\n"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True)
     return float(done.stderr.split()[-1])

@@ -15,7 +15,9 @@ from wbc.contacts import Contact
 from wbc.dynamics import Dynamics
 from wbc.errors import WbcError, show, unknown_name
 from wbc.geometry import so3
+from wbc.geometry.pose_error import pose_error
 from wbc.tasking.gains import Gains
+from wbc.tasking.law import law
 from wbc.tasking.rows import Rows
 from wbc.tasking.target import Aimed, Moving, Target
 from wbc.tasking.tick import Tick
@@ -42,8 +44,11 @@ class OnFrame(Aimed):
         self.frame, self.relative_to = frame, relative_to
         words = {"pose": AXES, "position": AXES[:3], "orientation": AXES[3:]}
         self.axes = picked(axes, name, words=words)
-        self._picked = [AXES.index(axis) for axis in self.axes]
-        self._rotates, self._shifts = max(self._picked) > 2, min(self._picked) < 3
+        picked_rows = [AXES.index(axis) for axis in self.axes]
+        self._rotates, self._shifts = max(picked_rows) > 2, min(picked_rows) < 3
+        first, last = picked_rows[0], picked_rows[-1]
+        neighbors = picked_rows == list(range(first, last + 1))
+        self._picked = slice(first, last + 1) if neighbors else picked_rows  # a slice is no copy
         self._axes_in = self._check_axes_in(axes_in)
         self._offset = None if offset is None else self._check_offset(offset)
         shapes: tuple[tuple[int, ...], ...] = ((4, 4),)
@@ -93,25 +98,33 @@ class OnFrame(Aimed):
     def error(self, robot: Dynamics, tick: Tick) -> Array:
         """Desired − measured in the task's axes, m and rad, shape (rows,)."""
         seen = motion(robot, self.frame, self._offset, self.relative_to)
-        error, _, _ = self._deviation(seen, tick.time)
+        error, _, _ = self._wanted(seen, tick.time)
         return self._turned(seen, error)
 
     def _deviation(self, seen: Motion, time: float) -> tuple[Array, Array, Array]:
         """Error, error rate and desired acceleration: six entries each, in the axes of `seen`.
 
-        The rotation error is log(R* Rᵀ) (ETH 2.251); its rate is taken as the difference of the angular velocities.
+        The rate of the rotation error is taken as the difference of the angular velocities.
         """
-        pose = np.eye(4)
-        pose[:3, :3], pose[:3, 3] = seen.rotation, seen.position
-        wanted, velocity, acceleration = self._target.at(time, pose)
-        error = np.zeros(6)
-        if self._shifts:
-            position = wanted if wanted.shape == (3,) else wanted[:3, 3]
-            error[:3] = position - seen.position
-        if self._rotates:
-            rotation = wanted if wanted.shape == (3, 3) else wanted[:3, :3]
-            error[3:] = so3.log(rotation @ seen.rotation.T)
+        error, velocity, acceleration = self._wanted(seen, time)
         return error, velocity - seen.velocity, acceleration
+
+    def _wanted(self, seen: Motion, time: float) -> tuple[Array, Array, Array]:
+        """Error, desired velocity and desired acceleration: six entries each, in the axes of `seen`.
+
+        The rotation error is log(R* Rᵀ) (ETH 2.251).
+        """
+        wanted, velocity, acceleration = self._target.at(time, seen.pose)
+        shape = wanted.shape
+        if shape == (3,):
+            error = np.zeros(6)
+            error[:3] = wanted - seen.position
+        elif shape == (3, 3):
+            error = np.zeros(6)
+            error[3:] = so3.log(wanted @ seen.rotation.T)
+        else:
+            error = pose_error(wanted, seen.pose)
+        return error, velocity, acceleration
 
     def _turned(self, seen: Motion, rows: Array) -> Array:
         """The rows that are controlled, out of six in the axes of the task."""
@@ -186,10 +199,12 @@ class EndEffectorAcceleration(OnFrame):
     def rows(self, robot: Dynamics, tick: Tick) -> Rows:
         """See `Task`; a row an axis."""
         seen = motion(robot, self.frame, self._offset, self.relative_to)
-        error, rate, acceleration = self._deviation(seen, tick.time)
-        e, e_rate = self._turned(seen, error), self._turned(seen, rate)
-        b = self._turned(seen, acceleration - seen.bias) + self.gains.kd * e_rate + self.gains.kp * e
-        return Rows.equal(b, acceleration=self._turned(seen, seen.jacobian))
+        error, velocity, acceleration = self._wanted(seen, tick.time)
+        parts = (seen.jacobian, seen.bias, error, velocity, acceleration)
+        J, bias, e, rate, feed = [self._turned(seen, part) for part in parts]
+        kd, kp = self.gains.kd, self.gains.kp
+        b = law(v=robot.v, J=J, bias=bias, kd=kd, kp=kp, wanted=e, rate=rate, acceleration=feed)
+        return Rows.equal(b, acceleration=J)
 
 
 class CartesianImpedance(OnFrame):

@@ -15,18 +15,26 @@ class Motion(NamedTuple):
     """A frame's pose and motion, in the axes of the world or of the frame that it is relative to.
 
     Attributes:
-        position: m, shape (3,).
-        rotation: frame → axes, shape (3, 3).
+        pose: frame → axes, shape (4, 4).
         jacobian: linear, then angular, shape (6, nv).
         bias: of its velocity: J̇v, shape (6,).
         velocity: shape (6,).
     """
 
-    position: Array
-    rotation: Array
+    pose: Array
     jacobian: Array
     bias: Array
     velocity: Array
+
+    @property
+    def position(self) -> Array:
+        """Of the pose, m, shape (3,)."""
+        return self.pose[:3, 3]
+
+    @property
+    def rotation(self) -> Array:
+        """Of the pose, shape (3, 3)."""
+        return self.pose[:3, :3]
 
 
 def motion(
@@ -41,9 +49,7 @@ def motion(
         relative_to: the frame relative to which it moves; None: the world.
         moving: whether to compute velocity and bias; otherwise they are zero, as at rest.
     """
-    pose, J = robot.pose(frame), robot.jacobian(frame)
-    V: Array = J.dot(robot.v) if moving else np.zeros(6)
-    bias = robot.jacobian_bias(frame) if moving else V
+    pose, J, bias, V = robot.frame_motion(frame) if moving else _at_rest(robot, frame)
     if offset is not None:
         arm = pose[:3, :3] @ offset[:3, 3]
         omega = V[3:]
@@ -53,11 +59,9 @@ def motion(
         V[:3] += cross(omega, arm)
         pose = pose @ offset
     if relative_to is None:
-        return Motion(pose[:3, 3], pose[:3, :3], J, bias, V)
+        return Motion(pose, J, bias, V)
     # seen from a frame that moves: d²/dt² of Rᵀ (p − p₀), with the Coriolis and centrifugal terms of that frame
-    base, J0 = robot.pose(relative_to), robot.jacobian(relative_to)
-    V0: Array = J0.dot(robot.v) if moving else np.zeros(6)
-    bias0 = robot.jacobian_bias(relative_to) if moving else V0
+    base, J0, bias0, V0 = robot.frame_motion(relative_to) if moving else _at_rest(robot, relative_to)
     R, r, omega = base[:3, :3], pose[:3, 3] - base[:3, 3], V0[3:]
     relative = V - V0
     relative[:3] -= cross(omega, r)
@@ -67,4 +71,11 @@ def motion(
     bias_r[3:] -= cross(omega, relative[3:])
     turn = np.zeros((6, 6))
     turn[:3, :3] = turn[3:, 3:] = R.T
-    return Motion(R.T @ r, R.T @ pose[:3, :3], turn @ J_r, turn @ bias_r, turn @ relative)
+    between = np.eye(4)
+    between[:3, :3], between[:3, 3] = R.T @ pose[:3, :3], R.T @ r
+    return Motion(between, turn @ J_r, turn @ bias_r, turn @ relative)
+
+
+def _at_rest(robot: Dynamics, frame: str) -> tuple[Array, Array, Array, Array]:
+    """As `Dynamics.frame_motion`, for a robot that does not move."""
+    return robot.pose(frame), robot.jacobian(frame), np.zeros(6), np.zeros(6)

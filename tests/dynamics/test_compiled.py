@@ -122,6 +122,11 @@ def test_the_motion_of_frames_is_that_of_each(backend: str) -> None:
     assert np.array_equal(motion.jacobian, np.concatenate([robot.jacobian(frame) for frame in frames]))
     assert np.array_equal(motion.bias, np.concatenate([robot.jacobian_bias(frame) for frame in frames]))
     assert np.allclose(motion.velocity, motion.jacobian @ robot.v, atol=1e-12)
+    for number, frame in enumerate(frames):
+        parts = robot.frame_motion(frame)
+        apart = robot.pose(frame), robot.jacobian(frame), robot.jacobian_bias(frame), robot.twist(frame)
+        assert all(np.array_equal(*both) for both in zip(parts, apart, strict=True))
+        assert np.array_equal(parts[0], motion.poses[number])
     assert not any(array.flags.writeable for array in motion)
     kept = [array.copy() for array in motion]
     twin = copy.deepcopy(robot)

@@ -13,7 +13,7 @@ from wbc.contacts.contact import Contact
 from wbc.dynamics.base import Dynamics
 from wbc.errors import WbcError, show, unknown_name
 from wbc.geometry import so3
-from wbc.geometry.pose_error import pose_errors
+from wbc.geometry.pose_error import pose_error
 
 
 class SurfaceContact(Contact):
@@ -142,7 +142,7 @@ class SurfaceContact(Contact):
     def error(self, robot: Dynamics, anchor: Array) -> Array:
         """See `Contact`."""
         desired, pose = anchor if self.on is None else robot.pose(self.on) @ anchor, robot.pose(self.frame)
-        return pose_errors(desired[None], pose[None])
+        return pose_error(desired, pose)
 
     def wrench(self, robot: Dynamics, force: Array) -> Array:
         """See `Contact`."""

@@ -94,6 +94,20 @@ class Dynamics(Backend):
         place = self._find(frame)
         return self._get(f"pose of {frame}", lambda: self._pose(place))
 
+    def frame_motion(self, frame: str) -> OneMotion:
+        """Pose, mixed Jacobian, its bias and the twist of a frame in one call, as their own methods give them.
+
+        Args:
+            frame: its name.
+
+        Returns:
+            Shapes (4, 4), (6, nv), (6,) and (6,).
+        """
+        found = self._of_frame(frame)
+        if found is not None:
+            return found
+        return self.pose(frame), self.jacobian(frame), self.jacobian_bias(frame), self.twist(frame)
+
     def twist(self, frame: str) -> Array:
         """The velocity of a frame: linear of its origin, then angular, world axes, m/s and rad/s, shape (6,)."""
         moved = self._of_frame(frame)

@@ -9,6 +9,23 @@ from wbc.compiled import kernel
 from wbc.geometry import so3
 
 
+def pose_error(desired: Array, measured: Array) -> Array:
+    """As `pose_errors`, for one pose.
+
+    Args:
+        desired: homogeneous transform, shape (4, 4).
+        measured: shape (4, 4).
+
+    Returns:
+        Shape (6,), m and rad.
+    """
+    if kernel is None:
+        return pose_errors(desired[None], measured[None])
+    error = np.empty(6)
+    kernel.pose_errors(np.ascontiguousarray(desired), np.ascontiguousarray(measured), error)
+    return error
+
+
 def pose_errors(desired: Array, measured: Array) -> Array:
     """Desired minus measured for several poses: positions, and log(R_desired R_measuredᵀ) (ETH 2.251).
 
