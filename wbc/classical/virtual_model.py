@@ -62,6 +62,11 @@ class ConstantForce(VirtualForce):
         return self._target.at(time, np.zeros(6))[0]
 
 
+def _turns(T: Array) -> bool:
+    """Whether the upper left of a pose is a rotation."""
+    return so3.is_rotation(T[:3, :3], 1e-6)
+
+
 class VirtualSpring(Targeted, VirtualForce):
     """A spring and a damper between a frame and a pose: F = K (r* − r, log(R* Rᵀ)) + D (w* − w).
 
@@ -81,7 +86,7 @@ class VirtualSpring(Targeted, VirtualForce):
         self.stiffness, self.damping = (
             _six(values, f"{whose}: {what}") for values, what in ((stiffness, "stiffness"), (damping, "damping"))
         )
-        self._target = Target(target, ((4, 4),), 6, whose=whose, turns=lambda T: so3.is_rotation(T[:3, :3], 1e-6))
+        self._target = Target(target, ((4, 4),), 6, whose=whose, turns=_turns)
 
     def reset(self) -> None:
         """See `VirtualForce`; without a target it holds what it finds next."""

@@ -23,6 +23,7 @@ from wbc.arrays import Array, ArrayLike, numbers
 from wbc.control.protocol import TorqueController
 from wbc.control.solution import Solution
 from wbc.control.solving import Status
+from wbc.copies import Unique
 from wbc.errors import WbcError, show, unknown_name
 
 WORKERS = ("threads", "processes")
@@ -52,7 +53,7 @@ class BatchSolution:
         return len(self.status)
 
 
-class Batch:
+class Batch(Unique):
     """Steps many robots of one kind with one call: the same numbers as a loop of `controller.step`.
 
     Each robot has a copy of the controller and its stack, which remembers what its own robot did. Functions that are
@@ -71,6 +72,8 @@ class Batch:
         jobs: threads or processes.
         workers: "threads" or "processes".
     """
+
+    held = "threads or processes"
 
     def __init__(
         self,
@@ -109,6 +112,9 @@ class Batch:
             self.controllers = tuple(copies)
             if self.jobs > 1:
                 self._pool = ThreadPoolExecutor(self.jobs - 1, "wbc-batch")
+
+    def __reduce_ex__(self, protocol: Any) -> Any:  # noqa: ANN401  as in `object`
+        return object.__reduce_ex__(self, protocol) if self.jobs == 1 else super().__reduce_ex__(protocol)
 
     def __len__(self) -> int:
         return self._count

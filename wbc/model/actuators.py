@@ -10,12 +10,13 @@ from types import MappingProxyType
 import numpy as np
 
 from wbc.arrays import Array, ArrayLike, numbers
+from wbc.copies import Remade
 from wbc.errors import WbcError, show
 from wbc.model.parts import constant
 
 
 @dataclass(frozen=True, eq=False)
-class Actuator:
+class Actuator(Remade):
     """An actuator that is not a joint motor: a row of G in τ = Gᵀ u, its forces for u = 1.
 
     Attributes:

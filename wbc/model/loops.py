@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from wbc.arrays import Array, ArrayLike, numbers
+from wbc.copies import Remade
 from wbc.errors import WbcError, show, unknown_name
 from wbc.model.parts import constant_transform
 
@@ -24,7 +25,7 @@ LOOP_AXES = ("x", "y", "z", "rx", "ry", "rz")
 
 
 @dataclass(frozen=True, eq=False)
-class LoopClosure:
+class LoopClosure(Remade):
     """Two frames of a robot that stay together: the joint at which a closed loop was cut open to get a tree.
 
     Attributes:
@@ -74,7 +75,7 @@ class LoopClosure:
 
 
 @dataclass(frozen=True, eq=False)
-class JointCoupling:
+class JointCoupling(Remade):
     """Joints that move together, as by gears, a belt or a tendon: Σ c q = p(Σ d q), p a polynomial.
 
     Attributes:

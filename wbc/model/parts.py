@@ -6,12 +6,13 @@ Arrays are copied, checked and kept read-only: an error is raised where the part
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, fields
-from typing import Any, Literal
+from dataclasses import dataclass, field
+from typing import Literal
 
 import numpy as np
 
 from wbc.arrays import Array, ArrayLike, numbers
+from wbc.copies import Remade
 from wbc.errors import WbcError, show, unknown_name
 from wbc.geometry import so3
 
@@ -36,15 +37,8 @@ SYMMETRY = 1e-6
 numbers in single precision, is mended."""
 
 
-class _Part:
-    """What a model is made of. A copy is made as the part itself was, with arrays that are read-only."""
-
-    def __reduce__(self) -> tuple[type[_Part], tuple[Any, ...]]:
-        return type(self), tuple(getattr(self, one.name) for one in fields(self))  # type: ignore[arg-type]
-
-
 @dataclass(frozen=True, eq=False)
-class Body(_Part):
+class Body(Remade):
     """A rigid body.
 
     Attributes:
@@ -81,7 +75,7 @@ class Body(_Part):
 
 
 @dataclass(frozen=True, eq=False)
-class Joint(_Part):
+class Joint(Remade):
     """A joint between two bodies; its frame is the child's frame when its coordinates are zero.
 
     Coordinates (in `q`) and velocities (in `v`) by kind:
@@ -157,7 +151,7 @@ class Joint(_Part):
 
 
 @dataclass(frozen=True, eq=False)
-class Frame(_Part):
+class Frame(Remade):
     """A named frame fixed to a body: a tool, a sensor, a contact point.
 
     Attributes:
@@ -175,7 +169,7 @@ class Frame(_Part):
 
 
 @dataclass(frozen=True, eq=False)
-class Shape(_Part):
+class Shape(Remade):
     """A primitive shape fixed to a body, for pictures and for contact. No backend needs it.
 
     Attributes:
@@ -201,7 +195,7 @@ class Shape(_Part):
 
 
 @dataclass(frozen=True, eq=False)
-class Plane:
+class Plane(Remade):
     """A plane of the world that is there for contact: all below z = 0 of its axes is solid.
 
     Attributes:
@@ -217,7 +211,7 @@ class Plane:
 
 
 @dataclass(frozen=True, eq=False)
-class Mesh:
+class Mesh(Remade):
     """Corners of a mesh that is there for contact. It is neither drawn nor simulated; feet are found by it.
 
     Attributes:

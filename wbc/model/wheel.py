@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from wbc.arrays import Array, cross
+from wbc.copies import Remade
 from wbc.errors import WbcError, number, show
 from wbc.model.parts import constant
 
@@ -17,7 +18,7 @@ finite."""
 
 
 @dataclass(frozen=True, eq=False)
-class Wheel:
+class Wheel(Remade):
     """The shape of a wheel around the origin of its frame.
 
     Its tyre is a ring: a circle about the axle, and around that the rounding of the tyre. Its lowest point is what

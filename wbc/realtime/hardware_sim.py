@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from wbc.control.command import Command, motor_positions
+from wbc.copies import Unique
 from wbc.dynamics.load import load
 from wbc.errors import WbcError, show
 from wbc.realtime.clock import Deadlines, MonotonicClock
@@ -65,7 +66,7 @@ class SimReport:
         )
 
 
-class HardwareSim:
+class HardwareSim(Unique):
     """A plant that sends its sensors' states and takes commands, by UDP.
 
     Until the first command its motors hold the present posture. They follow the newest command with its gains at every
@@ -88,6 +89,8 @@ class HardwareSim:
         report: what it saw.
         sensors: that read the plant.
     """
+
+    held = "a socket"
 
     def __init__(
         self,

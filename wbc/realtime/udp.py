@@ -9,6 +9,7 @@ from collections import deque
 from collections.abc import Sequence
 
 from wbc.control.command import Command
+from wbc.copies import Unique
 from wbc.errors import WbcError, number, show
 from wbc.model.model import Model
 from wbc.realtime.packets import ASKING, GONE, LARGEST, pack_command, unpack_state
@@ -34,7 +35,7 @@ SILENT = 10
 """Waits in a row, in lockstep, after which nobody is there any more."""
 
 
-class UdpIO:
+class UdpIO(Unique):
     """A robot that sends its states to the sender of commands, as `wbc hardware-sim` does.
 
     Args:
@@ -52,6 +53,8 @@ class UdpIO:
         received, lost, overtaken, refused: packets that came; that were missing in their numbers; that came after newer
             ones; and that were no states.
     """
+
+    held = "a socket"
 
     def __init__(
         self,

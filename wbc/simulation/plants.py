@@ -33,6 +33,9 @@ class Plants:
         self._jobs = min(jobs, len(self.plants))
         self._pool = ThreadPoolExecutor(self._jobs, "wbc-plants") if self._jobs > 1 else None
 
+    def __reduce__(self) -> tuple[type[Plants], tuple[Sequence[Plant], int]]:
+        return type(self), (self.plants, self._jobs)
+
     def __len__(self) -> int:
         return len(self.plants)
 

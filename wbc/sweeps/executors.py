@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from typing import Any
 
+from wbc.copies import Unique
 from wbc.errors import WbcError, show
 from wbc.sweeps.case import Case
 from wbc.sweeps.cell import Cell, Orders
@@ -28,12 +29,14 @@ def run_chunk(chunk: Sequence[dict[str, Any]], orders: Orders) -> list[str]:
     return [_own.cell.perform(Case.of(case), orders) for case in chunk]
 
 
-class LocalProcesses(ThreadPoolExecutor):
+class LocalProcesses(Unique, ThreadPoolExecutor):
     """Processes on this machine: a thread for each, which watches over it.
 
     Args:
         jobs: how many; None: one for each core that this process may use.
     """
+
+    held = "processes"
 
     def __init__(self, jobs: int | None = None) -> None:
         if jobs is not None and (not isinstance(jobs, int) or isinstance(jobs, bool) or jobs < 1):

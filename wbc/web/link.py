@@ -17,6 +17,7 @@ from multiprocessing.connection import Connection, Listener
 from time import perf_counter, sleep
 from typing import Any
 
+from wbc.copies import Unique
 from wbc.errors import WbcError
 from wbc.web.live import Live
 from wbc.web.taking import Taker, scenery
@@ -39,7 +40,7 @@ PAGE = "wbc.web"
 """The module that is the process of a page."""
 
 
-class Link:
+class Link(Unique):
     """A page in a process of its own, on a live run. Close it, or use it in a `with`.
 
     Args:
@@ -53,6 +54,8 @@ class Link:
         sent: pictures so far.
         fault: why the last picture that could not be made was left out; None where all could.
     """
+
+    held = "a process"
 
     def __init__(self, live: Live, host: str = LOOPBACK, port: int = 8080) -> None:
         self._live, self._closed = live, threading.Event()

@@ -15,6 +15,7 @@ import numpy as np
 from wbc.arrays import Array
 from wbc.control.protocol import TorqueController
 from wbc.control.stack import Stack
+from wbc.copies import Unique
 from wbc.errors import WbcError, show, unknown_name
 from wbc.simulation.log import Log
 from wbc.simulation.loop import Push, run
@@ -33,7 +34,7 @@ BEHIND = 0.1
 Mode = Literal["running", "paused", "ended"]
 
 
-class Live:
+class Live(Unique):
     """A scene that runs at a pace, and does what it is asked while it runs.
 
     `ask` is for any thread, all else for the one that runs it. A task's switch, weight, gains or target that was set by
@@ -51,6 +52,8 @@ class Live:
         again: whether it was asked to begin anew.
         notice: the last thing that could not be done, and why; empty while all could.
     """
+
+    held = "what threads share"
 
     def __init__(self, scene: Scene, speed: float = 1.0) -> None:
         if not isinstance(scene, Scene):

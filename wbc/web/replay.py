@@ -9,6 +9,7 @@ from time import perf_counter
 import numpy as np
 
 from wbc.arrays import Array
+from wbc.copies import Unique
 from wbc.dynamics.base import Dynamics
 from wbc.errors import WbcError
 from wbc.simulation.log import Log
@@ -95,7 +96,7 @@ def condensed(log: Log) -> tuple[Array, Array, Array, Array]:
     return log.time[at], log.torque[at], log.cost[at], np.maximum.reduceat(log.tick_time, at)
 
 
-class Replay:
+class Replay(Unique):
     """A page on a log; `run` shows it until it is ended.
 
     Args:
@@ -108,6 +109,8 @@ class Replay:
         address: of the page, for a browser.
         tick: that is shown.
     """
+
+    held = "a web server"
 
     def __init__(self, log: Log, robot: Dynamics, host: str = "127.0.0.1", port: int = 8080) -> None:
         from wbc.web.page import Page
