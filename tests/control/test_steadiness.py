@@ -116,17 +116,23 @@ def test_a_tick_is_not_solved_again_where_there_is_no_time_to(deadline, again, m
     assert all(solution.certificate.equation_of_motion < 1e-9 and solution.certificate.holds for solution in found)
 
 
-def test_a_tick_after_one_at_the_bound_is_solved_with_it_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Solved without it first, as the ticks before a bound are, it comes to the same, and says the same of itself."""
-    free = []
-    count = CompiledSolving.solve if kernel is not None else LevelSolving.solve
+@pytest.fixture
+def free(monkeypatch: pytest.MonkeyPatch) -> list[object]:
+    """What was solved without the bound on torque rates."""
+    found: list[object] = []
+    solve = CompiledSolving.solve if kernel is not None else LevelSolving.solve
 
-    def solve(self: CompiledSolving, equation: MotionEquation, parts: tuple[Part, ...], seconds: float) -> Outcome:
+    def counted(self: CompiledSolving, equation: MotionEquation, parts: tuple[Part, ...], seconds: float) -> Outcome:
         if all(part.entry.name != "torque rates" for part in parts):
-            free.append(self)
-        return count(self, equation, parts, seconds)  # type: ignore[arg-type]
+            found.append(self)
+        return solve(self, equation, parts, seconds)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(CompiledSolving if kernel is not None else LevelSolving, "solve", solve)
+    monkeypatch.setattr(CompiledSolving if kernel is not None else LevelSolving, "solve", counted)
+    return found
+
+
+def test_a_tick_after_one_at_the_bound_is_solved_with_it_at_once(free: list[object]) -> None:
+    """Solved without it first, as the ticks before a bound are, it comes to the same, and says the same of itself."""
     ours, twice = posture(), posture()
     twice._exact = False
     q, v, frees, held = np.array(ours.robot.model.nominal), np.zeros(7), [], []
@@ -145,6 +151,27 @@ def test_a_tick_after_one_at_the_bound_is_solved_with_it_at_once(monkeypatch: py
     last = max(k for k in range(40) if held[k])
     assert last > 5
     assert frees[:5] == [1] * 5 and frees[5 : last + 2] == [0] * (last - 3) and set(frees[last + 2 :]) == {1}
+
+
+def test_a_tick_with_other_contacts_than_the_last_is_solved_with_the_bound_at_once(free: list[object]) -> None:
+    def standing() -> wbc.Controller:
+        robot = wbc.load("quadruped", "numpy")
+        return wbc.Controller(robot, tasks.stacks.standing(robot))
+
+    ours, twice = standing(), standing()
+    twice._exact = False
+    q, v, frees = np.array(ours.robot.model.nominal), np.zeros(ours.robot.nv), []
+    for k in range(12):
+        if k in (4, 8):
+            for one in (ours, twice):
+                (one.stack.open_contact if k == 4 else one.stack.close_contact)(("LF_foot", "RH_foot"))
+        expected = twice.step(q, v, 1e-3 * k)
+        free.clear()
+        found = ours.step(q, v, 1e-3 * k)
+        frees.append(len(free))
+        np.testing.assert_allclose(found.torque, expected.torque, atol=1e-8)
+        assert found._past.hurried == expected._past.hurried
+    assert frees[:5] == [1, 1, 1, 1, 0] and frees[8] == 0
 
 
 def test_a_bound_that_holds_nothing_back_leaves_no_trace() -> None:

@@ -13,6 +13,7 @@ from wbc.control.steadiness import Steadiness, SteadySolving, TorqueRates
 
 EFFORT = np.array([10.0, 20.0, 0.0])
 LAST = np.array([3.0, -1.0, 0.0])
+LAYOUT = object()
 
 
 def robot(q: float = 0.0, v: tuple[float, ...] = (0.0, 0.0, 0.0)) -> Any:
@@ -24,7 +25,9 @@ def robot(q: float = 0.0, v: tuple[float, ...] = (0.0, 0.0, 0.0)) -> Any:
 
 
 def tick(time: float, last: Any = (0.0, 0.0, 0.0), period: float = 0.01) -> Any:
-    return SimpleNamespace(time=time, period=period, last_torque=None if last is None else np.array(last))
+    return SimpleNamespace(
+        time=time, period=period, layout=LAYOUT, last_torque=None if last is None else np.array(last)
+    )
 
 
 def test_brakes_may_change_twelve_times_faster() -> None:
@@ -99,7 +102,7 @@ def test_the_bound_is_tried_at_once_after_a_tick_at_it() -> None:
     found = steady(0.0)
     assert not found.expected(robot(), tick(0.01))
     found.pressed = True
-    assert found.expected(robot(), tick(0.02)) and found.task.most.tolist() == pytest.approx([2.0, 4.0, 0.0])
+    assert found.expected(robot(), tick(0.02)) and found.task.most.tolist() == pytest.approx([1.0, 2.0, 0.0])
     assert not found.expected(robot(9.0), tick(0.03)) and not found.expected(robot(9.0), tick(0.04, None))
     assert found.expected(robot(9.0), tick(0.05))
 

@@ -131,6 +131,7 @@ class Controller(Independent, Periodic):
         check_tasks(self.robot, stack)
         self._ticker, self._turn = Ticker(self.robot, stack, rubs=friction), Turn()
         self._laid: dict[Layout, tuple[Program, Solving, Guard]] = {}
+        self._checked: set[str] = set()
         if not isinstance(guard, bool):
             raise WbcError(f"guard = {show(guard)} must be True or False")
         self.guard = guard
@@ -220,7 +221,7 @@ class Controller(Independent, Periodic):
     def _lay_out(self, tick: Tick, equation: MotionEquation) -> tuple[Program, Solving, Guard]:
         """For contacts that are closed together for the first time."""
         below = [LeastTorqueByInverseMass()] if self.solver.dynamically_consistent else []
-        program = Program(self.stack, tick.layout, below)
+        program = Program(self.stack, tick.layout, below, self._checked)
         if not self._laid:
             warn_of_unstable_gains(self.stack, tick.period, stacklevel=4)
             if self.solver.ignores_inequalities:
@@ -243,7 +244,7 @@ class Controller(Independent, Periodic):
         program, solving, guard = laid
         asked, steadiness = parts, self._steadiness
         try:
-            if steadiness is not None and self._exact and (steadiness.pressed or self._compromise.share):
+            if steadiness is not None and self._exact:
                 at_once = self._traded(steadiness, laid, tick, equation, parts, began) if self.trade else None
                 if at_once is None and steadiness.expected(self.robot, tick):
                     at_once = self._steadied_at_once(steadiness, laid, tick, equation, parts, began)

@@ -30,13 +30,12 @@ class Entry:
         name: what the stack calls it.
         level: its priority in the stack.
         rank: its level among those that a solver sees: without levels of nothing but physics on top.
-        checked: whether its rows were looked at.
     """
 
-    __slots__ = ("checked", "level", "name", "rank", "task")
+    __slots__ = ("level", "name", "rank", "task")
 
     def __init__(self, task: Task, name: str, level: int, rank: int) -> None:
-        self.task, self.name, self.level, self.rank, self.checked = task, name, level, rank, False
+        self.task, self.name, self.level, self.rank = task, name, level, rank
 
 
 class Part(NamedTuple):
@@ -105,6 +104,7 @@ class Program:
         stack: the tasks, and how far each is in force.
         layout: of x.
         below: tasks on a level below those of the stack.
+        checked: names of tasks whose rows were looked at, for other contacts say; those of others are looked at once.
 
     Attributes:
         layout: of x.
@@ -113,8 +113,11 @@ class Program:
         bounds_torques: whether a task keeps torques within what the actuators give.
     """
 
-    def __init__(self, stack: Stack, layout: Layout, below: Sequence[Task] = ()) -> None:
+    def __init__(
+        self, stack: Stack, layout: Layout, below: Sequence[Task] = (), checked: set[str] | None = None
+    ) -> None:
         self.layout, self._stack = layout, stack
+        self._checked = set() if checked is None else checked
         levels = [list(level) for level in stack.levels]
         top = 0  # levels of nothing but physics are no solver's
         while top < len(levels) - 1 and all(isinstance(task, EquationOfMotion) for task in levels[top]):
@@ -142,9 +145,9 @@ class Program:
                 continue
             task = entry.task
             rows = task.rows(robot, tick)
-            if not entry.checked:
+            if entry.name not in self._checked:
                 task.check_rows(rows, tick)
-                entry.checked = True
+                self._checked.add(entry.name)
             lower = rows.lower
             if not len(lower):
                 continue

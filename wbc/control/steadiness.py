@@ -15,6 +15,7 @@ from wbc.control.solving import Outcome
 from wbc.dynamics.base import Dynamics
 from wbc.model.names import actuator_names
 from wbc.solvers.base import Solver
+from wbc.tasking.layout import Layout
 from wbc.tasking.rows import Rows
 from wbc.tasking.task import Task
 from wbc.tasking.tick import Tick
@@ -97,6 +98,8 @@ class Steadiness:
         self._ways: Array = np.zeros(0)
         self._q: Array | None = None
         self._before: Array | None = None
+        self._layout: Layout | None = None
+        self._steps = False
         self.pressed = False
 
     def _note(self, robot: Dynamics, tick: Tick) -> None:
@@ -106,7 +109,8 @@ class Steadiness:
             self._passed = max(tick.period, tick.time - self._time)
             self._held = self._held + self._passed if self.pressed else max(self._held - 0.5 * self._passed, 0.0)
             self._time, self._before = tick.time, self._q
-        self._q = robot.q
+            self._steps = self._layout not in (None, tick.layout)
+        self._q, self._layout = robot.q, tick.layout
 
     @property
     def pressed_for(self) -> float:
@@ -139,8 +143,11 @@ class Steadiness:
         return self._before is not None and bool(np.abs(robot.q - self._before).max() <= FASTEST * self._passed)
 
     def expected(self, robot: Dynamics, tick: Tick) -> bool:
-        """Whether the bound is to be tried at once: the tick before was at it, and the state goes on from there."""
-        return self.pressed and self.bounds(robot, tick)
+        """Whether the bound is to be tried at once: the tick before was at it, or had other contacts, which makes
+        torques jump; and the state goes on from there.
+        """
+        self._note(robot, tick)
+        return (self.pressed or self._steps) and self.bounds(robot, tick)
 
     def binds(self, robot: Dynamics, tick: Tick, torque: Array) -> bool:
         """Whether a torque that keeps the bound is held back by it; the actuators' own limits do not count."""

@@ -61,6 +61,7 @@ class PinocchioDynamics(Dynamics):
         self._com_now = self._data.com[0]  # no copy: it moves with the robot
         self._still = np.zeros(self.nv)
         self._terms = _Terms(self._data, self.nv)
+        self._nodes: dict[int, tuple[tuple[int, ...], tuple[Array, ...] | None]] = {}
         self._has_readers = kernel is not None and self._terms.kept
         self._read_terms = self._terms_reader()
 
@@ -126,7 +127,10 @@ class PinocchioDynamics(Dynamics):
     def _reader(self, places: list[Place]) -> Any:  # noqa: ANN401
         if kernel is None or not self._has_readers:
             return None
-        frames = tuple((np.ascontiguousarray(place.pose), *self._node(place.node)) for place in places)
+        for place in places:
+            if place.node not in self._nodes:
+                self._nodes[place.node] = self._node(place.node)  # Pinocchio takes long to hand out its memory
+        frames = tuple((np.ascontiguousarray(place.pose), *self._nodes[place.node]) for place in places)
         return kernel.Frames(self._data, self._terms.J, True, frames)
 
     def _terms_reader(self) -> Any:  # noqa: ANN401
