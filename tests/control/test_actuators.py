@@ -174,6 +174,13 @@ def test_the_fallback_shares_the_weight() -> None:
     assert u.sum() == pytest.approx(9.81 * robot.mass, rel=1e-2)
 
 
+def test_the_fallback_brakes_what_actuators_move_together() -> None:
+    robot = load(DIFFERENTIAL)
+    robot.update(robot.model.nominal, np.full(robot.nv, 0.02))
+    G, braked = robot.actuation_matrix, robot.gravity_force - 5.0 * np.diagonal(robot.mass_matrix) * robot.v
+    assert np.allclose(G.T @ fallback_torque(robot, np.zeros((0, 3))), braked, atol=1e-9)
+
+
 def test_formulas_for_motors_are_refused() -> None:
     with pytest.raises(wbc.WbcError, match="actuators that are not joint motors"):
         wbc.classical.JointPD(load(DIFFERENTIAL))

@@ -145,7 +145,7 @@ def test_what_is_blamed_does_not_depend_on_units() -> None:
         stack = wbc.Stack([[tasks.EquationOfMotion()], *levels, [tasks.AccelerationMinimization()]])
         return controller(robot, stack, "hierarchical-qp").step(np.zeros(7), np.zeros(7)).explain()
 
-    for scale in (1e-6, 1e6):
+    for scale in (1e-12, 1e-6, 1e6):
         above = tasks.Rows(wbc.Rows.equal([0.0, 0.0], acceleration=scale * joint[[0, 0]]), "above")
         one, beside = (tasks.Rows(wbc.Rows.equal([goal], acceleration=joint), str(goal)) for goal in (1.0, 2.0))
         text = told([above], [one, beside])

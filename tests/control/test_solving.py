@@ -357,6 +357,13 @@ def test_a_solver_that_fails_says_why() -> None:
     solution = wbc.Controller(robot, stack, Raises()).step(robot.model.nominal, np.zeros(7))
     assert solution.status == "failed" and isinstance(solution.reason, np.linalg.LinAlgError)
     assert solution.explain().endswith("the solver: it did not converge")
+    standing = wbc.load("quadruped", "numpy")
+    failed = wbc.Controller(standing, tasks.stacks.standing(standing), Raises())
+    solution = failed.step(standing.model.nominal, np.zeros(18))
+    rest = solution.acceleration @ failed.robot.mass_matrix + failed.robot.bias
+    for contact in failed.stack.contacts:
+        rest = rest - failed.robot.jacobian(contact.frame)[:3].T @ solution.forces[contact.name]
+    np.testing.assert_allclose(rest[:6], 0.0, atol=1e-8, err_msg="what no motor moves is as physics is")
     with pytest.raises(wbc.WbcError, match=r"Wrong\.solve gave 3, not a wbc\.solvers\.Answer"):
         wbc.Controller(robot, stack, Wrong()).step(robot.model.nominal, np.zeros(7))
 

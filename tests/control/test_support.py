@@ -36,6 +36,7 @@ def test_a_contact_opens_once_its_force_has_gone(robot) -> None:
         found = tick(support, time, robot, {"LF_foot": 80.0})
         assert found.pop("LF_foot") == pytest.approx(expected) and found == dict.fromkeys(FEET[1:], 500.0)
         assert support.activation("LF_foot") == pytest.approx(min(expected / 80.0, 1.0))
+        assert not support.advance(time, robot, dict), "the same contacts are closed as before"
     assert support.advance(1.2, robot, dict) and not support.advance(1.2, robot, dict)
     assert tick(support, 1.2, robot) == dict.fromkeys(FEET[1:], 500.0) and support.activation("LF_foot") == 0.0
 

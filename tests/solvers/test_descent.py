@@ -208,6 +208,14 @@ def test_an_exact_point_holds_the_rows_that_a_qp_found_at_their_bounds(gap, x, s
         np.testing.assert_allclose(descent.x, [side * x, 7.0], rtol=1e-13)
 
 
+@pytest.mark.parametrize(("broken", "end"), [(1e-7, 8.0), (1e-5, 7.0)])
+def test_an_exact_point_may_break_what_was_carried_down_by_as_much_room_as_a_qp_has(broken, end):
+    """A share of the size of the row times that of x: 3e-6 here."""
+    descent = at([99.0, 7.0], [(1e3 * np.eye(2)[1:], -1e9, 8e3 - broken), (np.eye(2)[1:], 8.0, 8.0)], carried=(0,))
+    descent.polish(np.array([1]), NONE, room_of=3e-11)
+    np.testing.assert_allclose(descent.x, [99.0, end], rtol=1e-13)
+
+
 @pytest.mark.parametrize(("x", "end"), [(0.0, 2.0), (5.0, 3.0), (2.5, 2.5)])
 def test_an_exact_point_meets_the_bounds_that_a_qp_missed(x, end):
     descent = at([x], [(ONE, 2.0, 3.0)])

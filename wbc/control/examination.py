@@ -276,7 +276,7 @@ class Examination:
     def _meant(self, index: int, rows: MaskArray) -> bool:
         """Whether tasks of higher priority, or of the same priority and more weight, oppose a task.
 
-        Its pull, −Aᵀ W r in what physics and the contacts leave free, is then for the most part theirs. A direction
+        Its pull, Aᵀ W r in what physics and the contacts leave free, is then for the most part theirs. A direction
         that physics and contacts leave nothing of is out of reach, whatever the other tasks want.
 
         Args:
@@ -290,7 +290,7 @@ class Examination:
         free = self.free()
         mine = part.matrix(self.tick.layout) @ free
         weighted = missed * (1.0 if part.weights is None else part.weights)
-        pull, gross = -mine.T @ weighted, np.linalg.norm(mine, axis=1) @ np.abs(weighted)
+        pull, gross = mine.T @ weighted, np.linalg.norm(mine, axis=1) @ np.abs(weighted)
         contacts, rivals = [np.zeros((0, len(pull)))], []
         for other, _, _ in self.told:
             equal = other.lower == other.upper

@@ -58,4 +58,4 @@ def mobility(robot: Dynamics) -> Array:
     """
     twin = robot.copy()
     twin.update(robot.model.nominal)
-    return np.diagonal(np.linalg.pinv(twin.mass_matrix, hermitian=True))
+    return np.diagonal(np.linalg.pinv(twin.mass_matrix))
