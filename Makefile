@@ -65,7 +65,8 @@ RUNS ?= 1000
 robust: .venv/ready
 	$(PY) -m benchmarks.robust $(RUNS) runs/robust write
 
-# Whether bodies keep apart in random reaching tasks, with the task and without: some hours.
+# Whether bodies keep apart in random reaching tasks, with the task and without: two hours of a core. It goes on where it
+# was stopped.
 apart: .venv/ready
 	$(PY) -m benchmarks.apart arm $(RUNS)
 	$(PY) -m benchmarks.apart humanoid $(RUNS)
