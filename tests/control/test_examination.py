@@ -299,7 +299,7 @@ def test_physics_and_forces_that_nothing_bounds(bounded: bool) -> None:
     cones = told(part("cones", [0.0], [1.0], task=task(bounds_contacts=bounded)), [0.0])
     for off, margin, kinds in (
         (1e-9, 1.0, []),
-        (2e-8, 1.0, ["physics"]),
+        (1.5e-8, 1.0, ["physics"]),
         (np.nan, 1.0, ["physics"]),
         (1e-9, -0.2, ["cone"]),
     ):

@@ -107,6 +107,9 @@ def test_twice_the_same_is_the_same(name):
 def test_a_hierarchy_laid_out_once_is_taken_as_it_is(name):
     levels = equalities(12)
     laid = Hierarchy([len(level[0]) for level in levels], levels[0][0].shape[1])
+    assert not laid.A.any() and set(laid.lower) == {-np.inf} and set(laid.upper) == {np.inf}, (
+        "rows are unbounded at first"
+    )
     for k, (A, lower, upper) in enumerate(levels):
         laid.A[laid.rows(k)], laid.lower[laid.rows(k)], laid.upper[laid.rows(k)] = A, lower, upper
     np.testing.assert_array_equal(make_solver(name).solve(laid).x, make_solver(name).solve(levels).x)
