@@ -6,7 +6,7 @@ A document type declaration is refused: it has no place in a robot file, and it 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from xml.parsers import expat
 
@@ -36,6 +36,7 @@ class Element:
         line: where it starts in the file.
         children: the elements in it, in order.
         owner: the nearest element around it that has a name, the root left aside; None where there is none.
+        text: in it, where it was asked for.
     """
 
     tag: str
@@ -43,6 +44,7 @@ class Element:
     line: int
     children: list[Element] = field(default_factory=list)
     owner: Element | None = None
+    text: str = ""
 
     def all(self, tag: str) -> Iterator[Element]:
         """The direct children of that tag."""
@@ -67,11 +69,12 @@ class Element:
         return f"<{self.tag}{'' if name is None else f' name={show(name)}'}>"
 
 
-def parse(text: bytes) -> Element:
+def parse(text: bytes, texts: Collection[str] = ()) -> Element:
     """Reads a document.
 
     Args:
         text: the bytes of the file.
+        texts: tags of the elements whose text is kept.
 
     Returns:
         Its root element.
@@ -79,6 +82,7 @@ def parse(text: bytes) -> Element:
     count = 0
     open_elements: list[Element] = []
     roots: list[Element] = []
+    said: list[str] = []
     parser = expat.ParserCreate()
 
     def start(tag: str, attributes: dict[str, str]) -> None:
@@ -96,15 +100,21 @@ def parse(text: bytes) -> Element:
             around = open_elements[-1]
             element.owner = around if "name" in around.attributes else around.owner
         open_elements.append(element)
+        said.clear()
 
     def end(tag: str) -> None:
-        open_elements.pop()
+        element = open_elements.pop()
+        if tag in texts:
+            element.text = "".join(said)
+        said.clear()
 
     def refuse(*_: object) -> None:
         raise WbcError("it has a document type declaration (<!DOCTYPE ...>); robot files have none, remove it")
 
     parser.StartElementHandler, parser.EndElementHandler = start, end
     parser.StartDoctypeDeclHandler = refuse
+    if texts:
+        parser.buffer_text, parser.CharacterDataHandler = True, said.append
     try:
         parser.Parse(text, True)
     except expat.ExpatError as error:

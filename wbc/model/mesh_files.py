@@ -1,4 +1,4 @@
-"""The points of a URDF's collision meshes: STL and OBJ files, which are opened only where they are asked for.
+"""The points of a URDF's collision meshes: STL, OBJ and Collada files, which are opened only where they are asked for.
 
 A mesh is read from the robot's own folders alone: that of its file, and the package that this is in. Others, and those
 in ROS_PACKAGE_PATH, are told by the user.
@@ -16,6 +16,7 @@ from wbc.arrays import Array
 from wbc.errors import WbcError, show
 from wbc.model import markup
 from wbc.model.bounds import read_bounded
+from wbc.model.collada import read_collada
 from wbc.model.markup import Element, numbers
 from wbc.model.parts import Mesh
 from wbc.model.placement import origin
@@ -133,7 +134,7 @@ def read_points(path: Path) -> Array:
     """The corners of a mesh, each once, shape (n, 3).
 
     Args:
-        path: of an STL or OBJ file.
+        path: of an STL, OBJ or Collada file.
     """
     data = read_bounded(path)
     match path.suffix.lower():
@@ -142,8 +143,10 @@ def read_points(path: Path) -> Array:
         case ".obj":
             lines = (line.split()[1:4] for line in data.decode(errors="replace").splitlines() if line.startswith("v "))
             points = np.array([[float(word) for word in words] for words in lines])
+        case ".dae":
+            points = read_collada(data)
         case ending:
-            raise WbcError(f"a mesh of kind {ending!r} is not read; convert {path.name} to .stl or .obj")
+            raise WbcError(f"a mesh of kind {ending!r} is not read; convert {path.name} to .stl, .obj or .dae")
     if points.ndim != 2 or points.shape[1:] != (3,) or not len(points) or not np.isfinite(points).all():
         raise WbcError(f"{path} has no points")
     return np.unique(points, axis=0)
