@@ -219,6 +219,15 @@ def test_ranks_are_judged_by_the_sizes_that_are_given(compiled):
     assert [level.rank for level in HierarchicalQP(compiled=compiled).solve(hierarchy).levels] == [1, 0]
 
 
+@pytest.mark.parametrize("weight", [1e-20, 1.0, 1e20])
+def test_whether_a_row_holds_does_not_depend_on_its_weight(weight, compiled):
+    hierarchy = Hierarchy([2], 1)
+    hierarchy.A[:], hierarchy.lower[0], hierarchy.upper[1] = 1.0, 1.0, 0.0
+    hierarchy.norms, hierarchy.weights = np.ones(2), np.full(2, weight)
+    answer = HierarchicalQP(compiled=compiled).solve(hierarchy)
+    assert answer.status == "relaxed" and answer.levels[0].violated == (0, 1)
+
+
 def test_numbers_too_large_to_compute_with_fail_and_are_forgotten(compiled):
     solver, limits = HierarchicalQP(compiled=compiled), (np.eye(1), -1.0, 1.0)
     solver.solve([limits, (np.eye(1), 5.0, 5.0)])

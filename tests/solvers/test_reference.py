@@ -60,14 +60,14 @@ def test_a_row_that_left_in_vain_comes_back_and_stays():
 def test_a_search_is_careful_only_after_a_circle(monkeypatch):
     found, step = [], Search._step
 
-    def seen(search, careful, last):
+    def seen(search, careful, last=None):
         found.append((careful, last))
         return step(search, careful, last)
 
     monkeypatch.setattr(Search, "_step", seen)
     for seed in range(6):
         Search(WorkingSet(rows_of(inequalities("vertex", seed))), np.inf).run(1000)
-    assert len(found) > 12 and {careful for careful, _ in found} == {False} and {last for _, last in found} > {-1}
+    assert len(found) > 12 and {careful for careful, _ in found} == {False} and {last for _, last in found} > {None}
 
 
 def test_a_search_that_goes_in_a_circle_tries_with_care_and_gives_up(monkeypatch):

@@ -99,7 +99,8 @@ class Search:
             limit: bound on inner steps.
         """
         working = self.working
-        start, begun, careful, last = 0, False, False, -1
+        start, begun, careful = 0, False, False
+        last: int | None = None
         seen: set[bytes] = set()
         before, left = b"", list[int]()
         for step in range(limit):
@@ -110,7 +111,7 @@ class Search:
                 if step + 1 == limit:  # x is where it was: a point that keeps what held there
                     break
                 start = self._step(careful, last) if begun else self._begin()
-                begun, last = True, -1
+                begun, last = True, None
             else:
                 self.accept()
                 begun = True
@@ -130,7 +131,7 @@ class Search:
                 left = leaving = self.leaving(careful)
                 if not leaving:
                     return Outcome.OPTIMAL if self._is_optimal() else Outcome.STOPPED
-                last = leaving[0] if len(leaving) == 1 else -1
+                last = leaving[0] if len(leaving) == 1 else None
                 start = min(working.release(row) for row in leaving)
             if perf_counter() > self.deadline:
                 break
@@ -159,16 +160,16 @@ class Search:
         up = self.value > working.high
         rows = np.flatnonzero(up | (self.value < working.low)).tolist()
         if not rows:
-            return self._step(False, -1)
+            return self._step(careful=False)
         return min(working.hold(row, 1 if up[row] else -1) for row in rows)
 
-    def _step(self, careful: bool, last: int) -> int:
+    def _step(self, careful: bool, last: int | None = None) -> int:
         """Go towards the solution of the set until the first row outside it blocks; it enters. Returns its level.
 
         Args:
             careful: of those that block together the first enters, not the one that is violated most.
-            last: the row that has just left alone, or -1. Where it blocks at once it was held for a reason after all:
-                it is stuck, as long as the set is this one.
+            last: the row that has just left alone; None: there is none. Where it blocks at once it was held for a
+                reason after all: it is stuck, as long as the set is this one.
         """
         working = self.working
         rows = np.flatnonzero(self._beyond > 0.0)
@@ -182,10 +183,8 @@ class Search:
         first = float(share.min())
         ties = np.flatnonzero(share <= first + 1e-14)
         pick = int(ties[0] if careful else ties[self._beyond[rows[ties]].argmax()])
-        back = np.flatnonzero(rows == last)
-        if len(back) and share[back[0]] <= _AT_ONCE:
-            pick = int(back[0])
-            first = float(share[pick])
+        for back in np.flatnonzero((rows == last) & (share <= _AT_ONCE)).tolist() if last is not None else ():
+            pick, first = back, float(share[back])
             self._stuck[last] = True
         self.x = self.x + first * (working.x - self.x)
         self.value = self.value + first * (working.value - self.value)

@@ -56,7 +56,8 @@ class WorkingSet:
         self.pulls: list[Array | None] = [None] * (p + 1)
         self.before: list[tuple[Array, Array]] = [(np.zeros(n), np.eye(n, order="F"))]
         self.x, self.value = np.zeros(n), np.zeros(m)
-        self.size, self.length = rows.norms, 0.0
+        self.size: Array  # from the first `solve` on
+        self.length: float
         self.steps = 0
 
     def hold(self, row: int, side: int) -> int:
