@@ -33,10 +33,10 @@ class Sight(NamedTuple):
     """The direction of a point, in the camera's axes: u, u' = J v, u'' = J v̇ + drift.
 
     Attributes:
-        direction: unit, shape (3,).
-        jacobian: shape (3, nv).
-        rate: shape (3,).
-        drift: shape (3,).
+        direction: unit, camera axes, shape (3,).
+        jacobian: J, shape (3, nv).
+        rate: of the direction, 1/s, shape (3,).
+        drift: what its second derivative is when v̇ is zero, 1/s², camera axes, shape (3,).
     """
 
     direction: Array

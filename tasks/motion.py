@@ -18,7 +18,7 @@ class Motion(NamedTuple):
         pose: frame → axes, shape (4, 4).
         jacobian: linear, then angular, shape (6, nv).
         bias: of its velocity: J̇v, shape (6,).
-        velocity: shape (6,).
+        velocity: m/s and rad/s, shape (6,).
     """
 
     pose: Array
@@ -33,7 +33,7 @@ class Motion(NamedTuple):
 
     @property
     def rotation(self) -> Array:
-        """Of the pose, shape (3, 3)."""
+        """Of the pose: frame → axes, shape (3, 3)."""
         return self.pose[:3, :3]
 
 

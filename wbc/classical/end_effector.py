@@ -25,8 +25,8 @@ class Selection(NamedTuple):
     """The directions for motion and those for force; the two matrices add up to the identity.
 
     Attributes:
-        motion: S_M, shape (6, 6).
-        force: S_F, shape (6, 6).
+        motion: S_M, a selection of directions in world axes, dimensionless, shape (6, 6).
+        force: S_F, likewise for forces, world axes, shape (6, 6).
     """
 
     motion: Array

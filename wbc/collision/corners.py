@@ -40,7 +40,7 @@ class Corners(NamedTuple):
     """Balls at the corners of a shape, in its own axes.
 
     Attributes:
-        points: their centres, m, in the order in which edges join them, shape (n, 3).
+        points: their centres, m, in the frame of the solid, in the order in which edges join them, shape (n, 3).
         keys: a number of each, below `MOST`, shape (n,).
         near: which of them are in the band, shape (n,).
         radius: of all of them, m.

@@ -22,9 +22,9 @@ class Witnesses(NamedTuple):
 
     Attributes:
         distance: m, shape (n,); negative where they overlap: how far they must move apart.
-        normal: unit, from the first to the second, shape (n, 3).
-        first: on the first of each pair, m, shape (n, 3).
-        second: on the second, m, shape (n, 3): first + distance · normal.
+        normal: unit, world axes, from the first to the second, shape (n, 3).
+        first: on the first of each pair, world axes, m, shape (n, 3).
+        second: on the second, world axes, m, shape (n, 3): first + distance · normal.
     """
 
     distance: Array

@@ -25,9 +25,9 @@ class Features(NamedTuple):
         keys: pair · `PER_PAIR` + a number, shape (n,).
         centers: of the balls, m, world axes, shape (balls, 3).
         radii: of the balls, m, shape (balls,).
-        edges: start and way of both edges of a crossing, shape (crossings, 2, 2, 3).
+        edges: start and way of both edges of a crossing, m, world axes, shape (crossings, 2, 2, 3).
         thick: their radii, m, shape (crossings, 2).
-        normals: from the first to the second edge, roughly, shape (crossings, 3).
+        normals: from the first to the second edge, roughly, world axes, shape (crossings, 3).
     """
 
     first: IntArray

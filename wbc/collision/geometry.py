@@ -202,7 +202,7 @@ class CollisionGeometry(Adding, Independent):
 
     @property
     def moved(self) -> dict[str, tuple[Array, Array]]:
-        """Poses and twists of shapes of the world that were moved."""
+        """Poses in the world, m, and twists, m/s and rad/s, of shapes of the world that were moved."""
         return self._moved
 
     # --- pairs --------------------------------------------------------------------------------------------------------

@@ -39,7 +39,7 @@ class BatchSolution:
 
     Attributes:
         torque: τ, N m or N, shape (count, na).
-        acceleration: expected v̇, shape (count, nv).
+        acceleration: expected v̇, m/s² and rad/s², shape (count, nv).
         status: of each, "optimal", "relaxed" or "failed".
         the full solution of each robot; empty if other processes solved them.
     """

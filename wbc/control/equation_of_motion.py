@@ -149,7 +149,7 @@ class MotionEquation:
 
     @property
     def L(self) -> Array:
-        """L of the loops, shape (loops, nv)."""
+        """The Jacobian L of the loops, shape (loops, nv)."""
         return np.zeros((0, len(self.h))) if self.loops is None else self.loops
 
     def rows(self) -> Rows:

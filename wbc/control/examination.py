@@ -63,7 +63,7 @@ class Examination:
         guarded: whether it was solved again within the actuators' limits.
         traded: whether levels were traded.
         names: gives the names of a part's rows.
-        free: gives T, with x = x₀ + T z for all x that physics allows, shape (n, free).
+        free: gives T, orthonormal, with x = x₀ + T z for all x that physics allows, shape (n, free).
     """
 
     solution: Solution

@@ -36,8 +36,8 @@ class Result(NamedTuple):
 
     Attributes:
         part: the task's rows.
-        value: A x, shape (rows,).
-        residual: A x − b, or what is beyond the bounds, shape (rows,).
+        value: A x, in the rows' units, shape (rows,).
+        residual: A x − b, or what is beyond the bounds, in the rows' units, shape (rows,).
         names: of the rows.
     """
 

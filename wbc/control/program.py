@@ -42,8 +42,8 @@ class Part(NamedTuple):
     """The rows of a task in a tick: what the compiled kernel reads, and whose they are.
 
     Attributes:
-        lower: bounds with the task's tolerance, shape (rows,).
-        upper: shape (rows,); where it is `lower` itself the rows are equations.
+        lower: bounds with the task's tolerance, in the rows' units, shape (rows,).
+        upper: likewise, in the rows' units, shape (rows,); where it is `lower` itself the rows are equations.
         weights: of each squared residual, shape (rows,); None: all 1.
         weight: of the task.
         acceleration: the columns of v̇; of v, for velocities.

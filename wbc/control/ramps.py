@@ -21,7 +21,7 @@ class Ramp:
     """A ramp that is under way.
 
     Attributes:
-        target: where it leads.
+        target: where it leads, in the unit of the value.
         duration: s.
         began: at which time, s; None: it begins at the next tick.
         share: of the way that is done, 0 to 1.
@@ -74,7 +74,7 @@ class Ramps(Generic[Key]):
 
         Args:
             key: what it moves.
-            target: where it leads.
+            target: where it leads, in the unit of the value.
             duration: s; 0 is at once.
         """
         self._under_way[key] = Ramp(target, duration)

@@ -33,7 +33,7 @@ class Outcome(NamedTuple):
     """The outcome of a solve.
 
     Attributes:
-        x: shape (n,); whatever was reached, where it failed.
+        x: the solution, each entry in its unit, shape (n,); whatever was reached, where it failed.
         status: "optimal", "relaxed" or "failed".
         iterations: of the solver.
         interrupted: whether the solver was stopped by its bound on steps or time.

@@ -193,7 +193,7 @@ class Support:
 
     @property
     def anchors(self) -> list[Array | None]:
-        """Where each closed contact was when it closed: a pose against what it touches, shape (4, 4)."""
+        """Where each closed contact was when it closed: a pose in the frame of what it touches, m, shape (4, 4)."""
         return self._anchors
 
     def reset(self) -> None:

@@ -36,12 +36,12 @@ class Ended(Protocol):
 
     @property
     def torque(self) -> Array:
-        """τ, shape (na,)."""
+        """τ, N m or N, shape (na,)."""
         ...
 
     @property
     def acceleration(self) -> Array:
-        """v̇, shape (nv,)."""
+        """v̇, m/s² and rad/s², shape (nv,)."""
         ...
 
     @property

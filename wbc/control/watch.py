@@ -44,7 +44,7 @@ class Look:
 
     Attributes:
         time: s.
-        errors: by task, desired − measured, as `Task.error`, shape (rows,) each.
+        errors: by task, desired − measured, as `Task.error`, in its units, shape (rows,) each.
         stays: the persisting errors, computed on first use; None before.
         meant: by task and row, whether higher tasks oppose it; computed once per look.
     """

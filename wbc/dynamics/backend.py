@@ -30,7 +30,7 @@ class Place:
 
     Attributes:
         node: index in the tree.
-        pose: shape (4, 4).
+        pose: in the frame of the node, shape (4, 4).
         handle: whatever the backend needs to find it again.
     """
 
@@ -43,10 +43,10 @@ class FramesMotion(NamedTuple):
     """The motion of several frames, one after another, in the world's axes. Read-only.
 
     Attributes:
-        poses: shape (n, 4, 4).
+        poses: T_world_frame, m, shape (n, 4, 4).
         jacobian: mixed Jacobians, shape (6 n, nv).
         bias: their J̇v, shape (6 n,).
-        velocity: twists, shape (6 n,).
+        velocity: twists, m/s and rad/s, shape (6 n,).
     """
 
     poses: Array

@@ -336,7 +336,9 @@ class Dynamics(Backend):
 
     @property
     def momentum_matrix(self) -> Array:
-        """A with momentum = A v (without the rotors that `armature` stands for); shape (6, nv)."""
+        """A with momentum = A v (without the rotors that `armature` stands for), kg, kg m and kg m²;
+        shape (6, nv).
+        """
         found = self._known.get("momentum_matrix")
         return self._get_of_mass("momentum_matrix", self._momentum_matrix) if found is None else found
 
@@ -552,7 +554,9 @@ class Dynamics(Backend):
 
     @property
     def actuation_matrix(self) -> Array:
-        """G with the generalised force Gᵀ τ of what the actuators give, shape (na, nv); S where all are motors."""
+        """G with the generalised force Gᵀ τ of what the actuators give, dimensionless or m, shape
+        (na, nv); S where all are motors.
+        """
         if self._transmission.constant:
             return self._transmission.matrix(self)
         return self._get("actuation_matrix", lambda: self._transmission.matrix(self))

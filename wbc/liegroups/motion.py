@@ -36,7 +36,7 @@ class Motion(NamedTuple):
 
     Attributes:
         time: s, shape (n + 1,).
-        pose: T_world_body, shape (n + 1, 4, 4).
+        pose: T_world_body, m, shape (n + 1, 4, 4).
         velocity: v, shape (n + 1, m).
     """
 

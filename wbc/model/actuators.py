@@ -25,7 +25,7 @@ class Actuator(Remade):
         least: the least u, N or N m; None: −effort. 0 for an actuator that only pulls or only pushes.
         joints: the force on each joint for u = 1, by its name, N or N m: a number, or one for each of its velocities.
         frame: that a thruster is fixed to, by its name; empty: none.
-        wrench: on that frame for u = 1: force and torque at its origin, in its axes, shape (6,).
+        wrench: on that frame for u = 1: force, N, and torque, N m, at its origin, in its axes, shape (6,).
         against: a frame that takes the reaction, and in whose axes the wrench is; empty: nothing of the robot does.
     """
 
@@ -64,10 +64,10 @@ class Actuator(Remade):
 
     @property
     def unit(self) -> Array:
-        """The wrench, shape (6,)."""
+        """The wrench, N and N m, in the axes of its frame, shape (6,)."""
         return np.asarray(self.wrench)
 
     @property
     def lowest(self) -> float:
-        """The least u."""
+        """The least u, N or N m."""
         return -self.effort if self.least is None else self.least

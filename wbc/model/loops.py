@@ -34,7 +34,7 @@ class LoopClosure(Remade):
         axes: what of `a` can't move against `b`, in the axes of `b`: "xyz", a ball joint; ("x", "y", "z", "rx", "ry"),
             a hinge about z; None: all six, as if welded. With one rotation alone the loop is taken to be planar.
         pose_a: where the loop closes, in the frame `a`: shape (4, 4), or (3,) for a mere offset, m.
-        pose_b: where it closes, in the frame `b`.
+        pose_b: where it closes, in the frame `b`, shape (4, 4).
         name: of the loop; empty: made of the names of the frames.
     """
 

@@ -58,11 +58,11 @@ class Drive:
         name: of the actuator.
         joint: number of the joint, or of what else it pushes on.
         control: where its control stands in `ctrl`.
-        gear: shape (3,); of a joint with one coordinate the first counts.
-        gain: force by control.
-        bias: constant, by length and by speed, shape (3,).
-        controls: least and greatest control, shape (2,).
-        forces: least and greatest force that the file names, of the actuator or by its joint, shape (2,).
+        gear: factors of force, dimensionless or m, shape (3,); of a joint with one coordinate the first counts.
+        gain: force by control, N or N m for one unit of control.
+        bias: force, N or N m: constant, by length (joint position, rad or m) and by speed, shape (3,).
+        controls: least and greatest control, in the file's units, shape (2,).
+        forces: least and greatest force that the file names, of the actuator or by its joint, N or N m, shape (2,).
         late: whether its force lags behind its control.
     """
 

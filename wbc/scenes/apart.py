@@ -49,7 +49,7 @@ class Outcome:
         relaxed: ticks in which not all bounds could hold.
         short: how far the hand that has the longest way to go was from its target at the end, m.
         moved: the fallen are told by it: how far the base has sunk, m.
-        path: of the hands, m, shape (ticks, hands, 3).
+        path: of the hands, world axes, m, shape (ticks, hands, 3).
     """
 
     least: float

@@ -38,8 +38,8 @@ class Impulses:
 
     Attributes:
         impulse: p, shape (3 n,), blocks (normal, tangent, tangent).
-        velocity: G p + b, shape (3 n,).
-        residual: of the optimality conditions of the (last) convex problem, scaled so that a block's inertia is one.
+        velocity: G p + b, m/s, shape (3 n,).
+        residual: of the optimality conditions of the (last) convex problem, m/s, where a block's inertia is one.
         change: the last change of the correction s, 0 where nothing slides.
         iterations: of Newton's method and of the interior point, all together.
         problems: convex problems that were solved.

@@ -63,7 +63,7 @@ class Log:
         torque: commanded, N m or N, shape (ticks, na).
         forces: commanded at the contacts, world axes, N, shape (ticks, contacts, 3).
         measured: contact forces, their mean over the period before the tick, world axes, N, shape (ticks, feet, 3).
-        cost: of each level of the stack, shape (ticks, levels).
+        cost: of each level of the stack, in the units of its rows, shape (ticks, levels).
         cone_margin: least, N, shape (ticks,).
         torque_margin: least, N m, shape (ticks,).
         status: of each tick, "optimal", "relaxed" or "failed".
@@ -72,8 +72,8 @@ class Log:
         true_q: true configurations, m and rad, shape (ticks, nq); equal to `q` if the plant's sensors have no errors.
         true_v: true velocities, m/s and rad/s, shape (ticks, nv).
         errors: desired − measured by task, in the axes of its rows, shape (ticks, rows): see `Task.error`.
-        delivered: torques that the plant's actuators exerted, their mean over the period after the tick, shape
-            (ticks, na); not a number where the plant can't tell.
+        delivered: torques that the plant's actuators exerted, N m or N, their mean over the period after the tick,
+            shape (ticks, na); not a number where the plant can't tell.
         actuators: names of the actuators' velocities, in the order of `torque`; empty in logs of earlier versions.
         ill: whether a tick's health was not good, shape (ticks,); None if it was not examined.
         worries: the findings, in the order of their first times.

@@ -33,7 +33,7 @@ class Scene:
         controller: of the robot.
         plant: the robot.
         duration: that it takes, s.
-        targets: called before each tick with the time and the controller.
+        targets: called before each tick with the time, s, and the controller.
         disturbances: pushes.
         beside: other controllers of the robot by name, such as classical ones, that `wbc compare` shows the states to.
         phases: phases of the run: their start times, s, and captions.

@@ -45,7 +45,7 @@ class Progress:
         total: cases.
         before: that had a row when it began.
         kinds: rows of each kind, with those from before.
-        seconds: since it began.
+        seconds: s since it began.
     """
 
     total: int
@@ -60,12 +60,12 @@ class Progress:
 
     @property
     def rate(self) -> float:
-        """Cases a second."""
+        """Cases a second, 1/s."""
         return (self.done - self.before) / self.seconds if self.seconds > 0 else 0.0
 
     @property
     def left(self) -> float | None:
-        """Seconds that it will still take at this rate; None while there is no rate."""
+        """Time that it will still take at this rate, s; None while there is no rate."""
         return (self.total - self.done) / self.rate if self.rate > 0 else None
 
     @property

@@ -38,8 +38,8 @@ class Range:
 
     Attributes:
         name: of the parameter.
-        low: least value.
-        high: greatest value.
+        low: least value, in the unit of the parameter.
+        high: greatest value, likewise in its unit.
         kind: "", "log" or "int".
         choices: instead of a range; empty: there is one.
     """

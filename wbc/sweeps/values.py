@@ -24,8 +24,8 @@ class Drawn:
 
     Attributes:
         kind: "normal" or "uniform".
-        first: mean, or least value.
-        second: standard deviation, or greatest value.
+        first: mean, or least value, in the unit of the parameter.
+        second: standard deviation, or greatest value, in the same unit.
     """
 
     kind: str

@@ -24,7 +24,8 @@ class ContactKinematics(NamedTuple):
             that are all on the ground their poses, shape (n, 4, 4); None where some touch another body.
         J: the Jacobian of what they hold still, shape (rows, nv).
         bias: J̇v, shape (rows,).
-        J_force: with generalised force J_forceᵀ f, shape (nf, nv): those of contacts, then those that hold loops.
+        J_force: Jacobian of their forces: the generalised force is J_forceᵀ f, shape (nf, nv); contacts first, then
+            loops.
     """
 
     places: Array | None

@@ -130,8 +130,8 @@ class Targeted:
 
     @property
     def target(self) -> Array | Moving | None:
-        """The target: a read-only copy of the given value and shape, a function of time, or None; may be set at any
-        time.
+        """The target: a read-only copy of the given value and shape, in the task's units, a function of
+        time, or None; may be set at any time.
         """
         return self._target.value
 

@@ -70,7 +70,7 @@ class Turn:
     Attributes:
         task: its name in the stack.
         knob: its name.
-        value: where it is to be.
+        value: where it is to be, in its unit.
     """
 
     task: str

@@ -24,8 +24,8 @@ class Knob:
 
     Attributes:
         name: what it is, with its unit.
-        value: now.
-        high: most that a slider offers; the least is zero.
+        value: now, in its unit.
+        high: most that a slider offers, in the same unit; the least is zero.
     """
 
     name: str

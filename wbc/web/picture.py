@@ -132,7 +132,7 @@ class Scenery:
         feet: frames whose forces are measured.
         actuators: names, in the order of torques.
         least: torques, N m or N, shape (na,).
-        most: torques, shape (na,).
+        most: torques, N m or N, shape (na,).
         levels: how many the stack has.
         lines: tasks; none in a replay.
         pushable: frames that can be pushed; none in a replay.
@@ -171,7 +171,7 @@ class Picture:
     Attributes:
         time: s.
         q: configuration, shape (nq,).
-        torque: commanded, shape (na,).
+        torque: commanded, N m or N, shape (na,).
         forces: by contact, N, world axes: shape (3,), or a wrench, shape (6,).
         measured: by frame, N, world axes, shape (3,).
         costs: of each level, in the units of its rows, shape (levels,).
@@ -179,9 +179,10 @@ class Picture:
         status: of the tick.
         mode: "running", "paused", "ended", or "replay".
         weights: of tasks, by name.
-        presence: how far each task is in force.
-        knobs: where the other knobs are, by task and name.
-        targets: constant targets by task: poses, shape (4, 4), positions, m, shape (3,), or rotations, shape (3, 3).
+        presence: share of each task that is in force.
+        knobs: where the other knobs are, by task and name, in their units.
+        targets: constant targets by task, in the axes of the task: poses, shape (4, 4), positions, m, shape (3,), or
+            rotations, shape (3, 3).
         pushes: frame and force of each, N, world axes.
         health: of the tick, a line or several.
         explanation: of the tick, or of one shortly before; None: nobody asked.

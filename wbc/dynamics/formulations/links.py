@@ -68,7 +68,7 @@ class Links:
 
     @property
     def velocity(self) -> Array:
-        """J v: what every link does (Liu–Jain 60), shape (m, 6)."""
+        """J v: the twist of every link, world axes, m/s and rad/s (Liu–Jain 60), shape (m, 6)."""
         return np.asarray(self.jacobian @ self._robot.v)
 
     def generalized_velocity(self, velocity: ArrayLike) -> Array:

@@ -19,9 +19,9 @@ class EquationsOfMotion(NamedTuple):
     """M v̇ + C v + g of the rigid bodies: without armature and passive joint forces.
 
     Attributes:
-        mass_matrix: M, shape (nv, nv).
-        coriolis_matrix: C with Ṁ − 2C skew-symmetric, shape (nv, nv); C v is ETH's b.
-        gravity_force: g, shape (nv,).
+        mass_matrix: M, kg, kg m and kg m², shape (nv, nv).
+        coriolis_matrix: C with Ṁ − 2C skew-symmetric, in the units of M by 1/s, shape (nv, nv); C v is ETH's b.
+        gravity_force: g, N and N m, shape (nv,).
     """
 
     mass_matrix: Array

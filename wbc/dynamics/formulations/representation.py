@@ -21,8 +21,8 @@ class VelocityChange(NamedTuple):
     """From our velocity v to another velocity w of the same motion, v = B w, in one state of a robot.
 
     Attributes:
-        matrix: B, shape (nv, nv).
-        derivative: Ḃ along the robot's motion, shape (nv, nv).
+        matrix: B, a Jacobian of velocities, shape (nv, nv).
+        derivative: Ḃ along the robot's motion, 1/s by that, shape (nv, nv).
         inverse: B⁻¹, shape (nv, nv); where B is singular its pseudo-inverse.
     """
 
