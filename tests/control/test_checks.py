@@ -63,13 +63,25 @@ def test_only_a_floating_robot_is_said_to_fly() -> None:
         wbc.WbcWarning, match="'quadruped' has a floating base, and the stack has no contacts for 'contact motion'"
     ):
         check_tasks(wbc.load("quadruped", "numpy"), nothing)
-    for name, stack in (
-        ("arm", nothing),
-        ("quadruped", wbc.Stack(tasks.EquationOfMotion() / tasks.JointAcceleration())),
+    falls = wbc.Stack(tasks.EquationOfMotion() / tasks.JointAcceleration())
+    with pytest.warns(wbc.WbcWarning, match="the stack has no contacts: it only falls; pass them: wbc.Stack"):
+        check_tasks(wbc.load("quadruped", "numpy"), falls)
+    hung = tasks.EquationOfMotion({"base": [0.0, 0.0, 300.0]})
+    model = wbc.load("quadruped", "numpy").model
+    nowhere = wbc.load(model.replace(gravity=(0.0, 0.0, 0.0)), "numpy")
+    roped = wbc.load(model.replace(loops=[wbc.LoopClosure("base", "world")]), "numpy")
+    driven = wbc.load(model.replace(actuators=[wbc.Actuator("jet", 400.0, frame="base", wrench=(0, 0, 1, 0, 0, 0))]))
+    for robot, stack in (
+        (wbc.load("arm", "numpy"), nothing),
+        (wbc.load("quadruped", "numpy"), wbc.Stack(hung / tasks.JointAcceleration())),
+        (wbc.load("quadruped", "numpy"), wbc.Stack(tasks.JointVelocity())),
+        (nowhere, falls),
+        (roped, falls),
+        (driven, falls),
     ):
         with warnings.catch_warnings():
             warnings.simplefilter("error")
-            check_tasks(wbc.load(name, "numpy"), stack)
+            check_tasks(robot, stack)
 
 
 def test_ignored_inequalities_are_told_of_where_there_are_any() -> None:

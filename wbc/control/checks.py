@@ -7,9 +7,12 @@ import warnings
 
 import numpy as np
 
+from wbc.control.equation_of_motion import EquationOfMotion
 from wbc.control.stack import Stack
 from wbc.dynamics.base import Dynamics
 from wbc.errors import WbcError, WbcWarning, show, unknown_name
+from wbc.model import LoopClosure, Model
+from wbc.model.model import WORLD
 from wbc.solvers import Solver, make_solver
 
 
@@ -55,7 +58,7 @@ def finite_time(t: object) -> float:
 
 def check_tasks(robot: Dynamics, stack: Stack) -> None:
     """Raises a `WbcError` if a contact or a task names something that the robot does not have; warns if contacts are
-    missing.
+    missing, or nothing carries a floating base.
     """
     for contact in stack.contacts:
         for frame in (contact.frame, contact.on):
@@ -65,13 +68,29 @@ def check_tasks(robot: Dynamics, stack: Stack) -> None:
     for task in stack:
         task.check(robot, {contact.name: contact for contact in stack.contacts})
     idle = [stack.name_of(task) for task in stack if task.holds_contacts]
-    if idle and robot.model.floating and not stack.contacts:
+    if robot.model.floating and not stack.contacts and (idle or _only_falls(robot.model, stack)):
+        lack = f" for {idle[0]!r}" if idle else ": it only falls"
         warnings.warn(
-            f"{robot.model.name!r} has a floating base, and the stack has no contacts for {idle[0]!r}; pass them: "
+            f"{robot.model.name!r} has a floating base, and the stack has no contacts{lack}; pass them: "
             "wbc.Stack(levels, contacts=[...])",
             WbcWarning,
             stacklevel=3,
         )
+
+
+def _only_falls(model: Model, stack: Stack) -> bool:
+    """Whether nothing can carry a robot without contacts: no thruster, known wrench, counterweight, or loop to the
+    world.
+    """
+    physics = next((task for task in stack if isinstance(task, EquationOfMotion)), None)
+    return not (
+        physics is None  # a stack of velocities
+        or physics.external
+        or not model.gravity.any()
+        or any(actuator.frame for actuator in model.actuators)
+        or any(isinstance(loop, LoopClosure) and WORLD in (loop.a, loop.b) for loop in model.loops)
+        or any(body.compensation for body in model.bodies.values())
+    )
 
 
 def warn_of_ignored_inequalities(solver: Solver, names: list[str], stacklevel: int = 3) -> None:
