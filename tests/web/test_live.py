@@ -14,6 +14,7 @@ import pytest
 import tasks
 import wbc
 from wbc.simulation import Scene, make_plant
+from wbc.web import replay
 from wbc.web.commands import Aim, Go, Pace, Shove, Switch, Turn
 from wbc.web.knobs import FACTOR, FREQUENCY, RATIO, WEIGHT
 from wbc.web.live import FADE, Live
@@ -225,3 +226,44 @@ def test_pictures_tell_what_is_so() -> None:
     physics = shown.lines[0]
     assert not physics.knobs
     assert not physics.drags
+
+
+def reaching() -> Scene:
+    """An arm beside a ball, which a task keeps clear of."""
+    robot = wbc.load("arm")
+    geometry = wbc.CollisionGeometry(robot, engine="own")
+    robot.update(robot.model.nominal)
+    geometry.add_sphere("ball", 0.05, robot.pose("tool")[:3, 3] + np.array([0.12, 0.0, 0.0]))
+    avoid = tasks.CollisionAvoidance(geometry, margin=0.03)
+    stack = wbc.Stack(tasks.EquationOfMotion() / avoid / tasks.JointAcceleration())
+    return Scene(wbc.Controller(robot, stack), make_plant(robot, "builtin"), 0.02)
+
+
+def test_what_is_near_is_in_the_picture_with_its_distance() -> None:
+    live = Live(reaching(), np.inf)
+    taker = Taker(live)
+    live.run()
+    picture = pickle.loads(pickle.dumps(taker.take()))
+    gap = next(gap for gap in picture.gaps if "ball" in gap.names)
+    assert gap.margin == 0.03 and picture.gaps[0].distance == min(gap.distance for gap in picture.gaps)
+    assert np.linalg.norm(np.subtract(gap.first, gap.second)) == pytest.approx(gap.distance)
+    geometry = live.stack["collision avoidance"].geometry
+    live.scene.robot.update(picture.q)
+    told = {(near.first, near.second): near.distance for near in geometry.nearest(live.scene.robot, 100)}
+    assert gap.distance == pytest.approx(told[gap.names])
+    geometry.move("ball", np.array(gap.first) + np.array([0.5, 0.0, 0.5]))
+    assert all("ball" not in gap.names for gap in taker.take(anyway=True).gaps)
+    geometry.add_sphere("other", 0.05, np.array(gap.first) + np.array([0.05, 0.0, 0.0]))
+    assert "other" in taker.take(anyway=True).gaps[0].names
+
+
+def test_a_log_has_its_cones_and_its_distances(tmp_path) -> None:
+    log = fast(duration=0.02).run(record=tmp_path / "a.log")
+    again = wbc.read_log(tmp_path / "a.log")
+    robot = wbc.load("quadruped")
+    assert again.cones == log.cones and set(log.cones) == set(log.contacts)
+    touches = replay.scenery(again, robot).touches
+    assert [touch.friction for touch in touches] == [cone.friction for cone in log.cones.values()]
+    assert all(touch.normal == (0.0, 0.0, 1.0) and touch.on is None for touch in touches)
+    again.cones = {}  # of an earlier version
+    assert {touch.friction for touch in replay.scenery(again, robot).touches} == {None}

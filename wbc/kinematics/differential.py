@@ -25,7 +25,8 @@ from wbc.copies import Independent
 from wbc.dynamics.base import Dynamics
 from wbc.errors import WbcError, number, show
 from wbc.kinematics.velocity_solution import VelocitySolution
-from wbc.simulation.log import STATUSES, Log, Recorder
+from wbc.simulation.log import STATUSES, Log
+from wbc.simulation.recorder import Recorder
 from wbc.simulation.signals import TerminatedError, terminable
 from wbc.solvers import Solver
 from wbc.tasking.layout import Layout

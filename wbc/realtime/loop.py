@@ -23,7 +23,8 @@ from wbc.realtime.recorder import RingLog
 from wbc.realtime.report import Report
 from wbc.realtime.state import Bunching, Estimator, RobotIO, State
 from wbc.realtime.watchdog import REACTIONS, Reaction, Watch, Watchdog
-from wbc.simulation.log import STATUSES, Recorder
+from wbc.simulation.log import STATUSES
+from wbc.simulation.recorder import Recorder, cones_of
 
 PATIENT = 3.0
 """Periods after which a solver is stopped, where the controller has no deadline: a tick that comes late does less harm
@@ -252,7 +253,7 @@ class _Loop:
         sizes = robot.nq, robot.nv, robot.na, len(stack)
         self._unknown = np.full(len(stack) + 2, np.nan)  # costs and margins take longer than a loop has
         names = tuple(actuator_names(robot.model))
-        header = Recorder(robot.model.name, contacts, feet, sizes, actuators=names).header({})
+        header = Recorder(robot.model.name, contacts, feet, sizes, actuators=names, cones=cones_of(stack)).header({})
         width = 1 + robot.nq + robot.nv + 2 * robot.na + 3 * (len(contacts) + len(feet)) + len(stack) + 4
         return RingLog(path, header, width, self.period)
 

@@ -11,16 +11,15 @@ from typing import NamedTuple
 import numpy as np
 
 from wbc.arrays import Array, IntArray, MaskArray
-from wbc.control.health import KINDS, Finding
-from wbc.errors import WbcError, show
-from wbc.simulation.log_file import LogFile
+from wbc.errors import WbcError, number, show
+from wbc.model.parts import constant
 
 MAGIC = b"wbc log 3\n"
 """How a log file begins. Version 1 had no true state, 2 no delivered torques and no health; both are read as well."""
 
 _EARLIER = (b"wbc log 1\n", b"wbc log 2\n")
 
-_HEALTH = b"\nhealth: "
+HEALTH_MARK = b"\nhealth: "
 
 MOST_ENTRIES = 1_000_000
 """More than any part of a record has; a header that says so is damaged."""
@@ -29,6 +28,22 @@ SAME = 1e-6
 """A torque that is farther than this from the commanded one, N m or as a share of it, was not delivered."""
 
 STATUSES = ("optimal", "relaxed", "failed")
+
+
+class Cone(NamedTuple):
+    """The forces that a contact of a stack can have.
+
+    Attributes:
+        frame: of the robot.
+        friction: coefficient.
+        normal: unit, in the axes of the frame `on`, or of the world, shape (3,).
+        on: the body that is touched; empty: the ground.
+    """
+
+    frame: str
+    friction: float
+    normal: tuple[float, ...]
+    on: str = ""
 
 
 class Worry(NamedTuple):
@@ -77,6 +92,7 @@ class Log:
         actuators: names of the actuators' velocities, in the order of `torque`; empty in logs of earlier versions.
         ill: whether a tick's health was not good, shape (ticks,); None if it was not examined.
         worries: the findings, in the order of their first times.
+        cones: of contacts, by their names; empty in logs of earlier versions and of kinematics.
         unwritten: why the file does not have the whole log; empty if it has.
     """
 
@@ -103,6 +119,7 @@ class Log:
     ill: MaskArray | None = None
     worries: tuple[Worry, ...] = ()
     unwritten: str = ""
+    cones: dict[str, Cone] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.time)
@@ -152,114 +169,7 @@ class Log:
         return f"{line}; then {', '.join(kinds)}" if kinds else line
 
 
-@dataclass(eq=False)
-class Recorder:
-    """Collects records, and writes them to a file if there is one.
-
-    Args:
-        robot: name.
-        contacts: names.
-        feet: names.
-        sizes: entries of q, v, τ, and levels.
-        true: whether a record has the true q and v.
-        actuators: names, where a record ends with the torques that they delivered; None: it does not.
-        path: of the file, or None.
-        examined: whether a record has the health of its tick.
-    """
-
-    robot: str
-    contacts: tuple[str, ...]
-    feet: tuple[str, ...]
-    sizes: tuple[int, int, int, int]
-    true: bool = False
-    actuators: tuple[str, ...] | None = None
-    path: Path | None = None
-    examined: bool = False
-    _worries: dict[tuple[str, str], Worry] = field(default_factory=dict)
-    _rows: list[Array] = field(default_factory=list)
-    _file: LogFile | None = None
-    _header: bytes = b""
-    _errors: dict[str, int] | None = None
-
-    def __post_init__(self) -> None:
-        if self.path is not None:
-            self._file = LogFile(self.path)
-
-    def _begin(self, errors: dict[str, int]) -> None:
-        """Writes the header, once it is known what a record has."""
-        self._errors = errors
-        self._header = self.header(errors)
-        if self._file is not None:
-            self._file.write(self._header)
-
-    def header(self, errors: Mapping[str, int]) -> bytes:
-        """How the file begins.
-
-        Args:
-            errors: by task, how many numbers its error has.
-        """
-        names = {"robot": self.robot, "contacts": self.contacts, "feet": self.feet, "actuators": self.actuators}
-        header = {**names, "sizes": self.sizes, "true": self.true, "errors": errors}
-        if self.examined:
-            header["health"] = KINDS
-        return MAGIC + json.dumps(header).encode() + b"\n"
-
-    def add(self, row: Array, time: float, errors: Mapping[str, Array], health: Iterable[Finding] = ()) -> None:
-        """Takes one record; the file has all up to the last tenth of a second.
-
-        Args:
-            row: all but health and errors.
-            time: s.
-            errors: by task, the same tasks each time.
-            health: of the tick, where it was examined.
-        """
-        if self._errors is None:
-            for name, error in errors.items():
-                if not isinstance(error, np.ndarray) or error.ndim != 1:
-                    raise WbcError(f"{name}: error() must give an array of one dimension, or None, not {show(error)}")
-            self._begin({name: len(error) for name, error in errors.items()})
-        row = np.concatenate([row, [self._note(time, health)] if self.examined else [], *errors.values()])
-        self._rows.append(row)
-        if self._file is not None:
-            self._file.write(row.tobytes(), time)
-
-    def _note(self, time: float, health: Iterable[Finding]) -> float:
-        """Counts the findings of a tick; a number with a bit for each kind of them."""
-        kinds, seen = 0, set()
-        for finding in health:
-            kinds |= 1 << KINDS.index(finding.kind)
-            whose = finding.kind, finding.name
-            if whose in seen:
-                continue
-            seen.add(whose)
-            before = self._worries.get(whose)
-            self._worries[whose] = (
-                Worry(*whose, 1, time, finding.text) if before is None else before._replace(ticks=before.ticks + 1)
-            )
-        return float(kinds)
-
-    def close(self, ended: str) -> Log:
-        """Closes the file with the reason why the run ended, and returns the log."""
-        if self._errors is None:
-            self._begin({})
-        errors = self._errors or {}
-        tail = b"\nended: " + ended.encode()
-        if self.examined:
-            tail += _HEALTH + json.dumps(list(self._worries.values())).encode()
-        if self._file is not None:
-            self._file.write(tail)
-            self._file.close(lambda: (self._header, *(row.tobytes() for row in self._rows), tail))
-        kinds = KINDS if self.examined else None
-        sizes = self.sizes, len(self.contacts), len(self.feet)
-        lengths = _lengths(*sizes, self.true, self.actuators is not None, self.examined, errors)
-        rows = np.array(self._rows).reshape(-1, sum(lengths))
-        log = _unpack(self.robot, self.contacts, self.feet, self.actuators, kinds, lengths, errors, rows, ended)
-        log.worries = tuple(self._worries.values())
-        log.unwritten = "" if self._file is None else self._file.trouble
-        return log
-
-
-def _lengths(
+def lengths_of(
     sizes: tuple[int, int, int, int],
     contacts: int,
     feet: int,
@@ -274,7 +184,7 @@ def _lengths(
     return [1, nq, nv, na, 3 * contacts, 3 * feet, levels, 1, 1, 1, 1, *optional, *errors.values()]
 
 
-def _unpack(
+def unpack(
     robot: str,
     contacts: tuple[str, ...],
     feet: tuple[str, ...],
@@ -285,6 +195,19 @@ def _unpack(
     rows: Array,
     ended: str,
 ) -> Log:
+    """A log of its records.
+
+    Args:
+        robot: name.
+        contacts: names.
+        feet: names.
+        actuators: names; None: the records have no delivered torques.
+        kinds: of findings that the records have bits for; None: they have none.
+        lengths: see `lengths_of`.
+        errors: by task, how many numbers its error has.
+        rows: the records, shape (ticks, numbers).
+        ended: see `Log`.
+    """
     parts = np.split(rows, np.cumsum(lengths)[:-1], axis=1)
     true = bool(lengths[11])
     with np.errstate(invalid="ignore"):  # of a damaged file
@@ -350,26 +273,28 @@ def read_log(path: str | Path) -> Log:
         errors = {_name(name): _count(count) for name, count in header.get("errors", {}).items()}
         named, kinds = header.get("actuators"), header.get("health")
         actuators, kinds = None if named is None else _names(named), None if kinds is None else _names(kinds)
+        cones = {_name(name): _cone(told) for name, told in header.get("cones", {}).items()}
         nq, nv, na, levels = sizes
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError, WbcError) as error:
         raise WbcError(f"the log {show(str(path))} is damaged: its header can't be read ({error})") from None
     body, ended = data[line_end + 1 :], ""
     mark = body.rfind(b"\nended: ")
     parts = (nq, nv, na, levels), len(contacts), len(feet)
-    lengths = _lengths(*parts, true, actuators is not None, kinds is not None, errors)
+    lengths = lengths_of(*parts, true, actuators is not None, kinds is not None, errors)
     record = 8 * sum(lengths)
     worries = None
     if mark >= 0 and mark % record == 0:
         body, tail = body[:mark], body[mark + 8 :]
         if kinds is not None:
-            tail, _, told = tail.rpartition(_HEALTH)
+            tail, _, told = tail.rpartition(HEALTH_MARK)
             worries = _worries(told, path)
         ended = _name(tail.decode(errors="replace"))
     rows = np.frombuffer(body[: len(body) // record * record]).reshape(-1, record // 8).copy()
     status = 1 + nq + nv + na + 3 * (len(contacts) + len(feet)) + levels + 2
     if len(rows) and not np.isin(rows[:, status], range(len(STATUSES))).all():
         raise WbcError(f"the log {show(str(path))} is damaged: a record has no status")
-    log = _unpack(robot, contacts, feet, actuators, kinds, lengths, errors, rows, ended)
+    log = unpack(robot, contacts, feet, actuators, kinds, lengths, errors, rows, ended)
+    log.cones = cones
     if worries is not None:
         log.worries = worries
     return log
@@ -391,6 +316,15 @@ def _name(value: object) -> str:
 
 def _names(values: Iterable[object]) -> tuple[str, ...]:
     return tuple(map(_name, values))
+
+
+def _cone(told: object) -> Cone:
+    """What a header says of a contact."""
+    if not isinstance(told, list) or len(told) != 4:
+        raise ValueError(f"{show(told)} is no cone")
+    frame, friction, normal, on = told
+    mu, way = number(friction, "friction"), constant(normal, (3,), "normal")
+    return Cone(_name(frame), mu, tuple(way.tolist()), _name(on))
 
 
 def _worries(told: bytes, path: str | Path) -> tuple[Worry, ...]:

@@ -16,9 +16,10 @@ from wbc.control.solution import Solution
 from wbc.errors import WbcError, number, show
 from wbc.model.names import actuator_names
 from wbc.simulation.fall import Fall
-from wbc.simulation.log import STATUSES, Log, Recorder
+from wbc.simulation.log import STATUSES, Log
 from wbc.simulation.plant import Plant
 from wbc.simulation.pressing import warn_of_sliding
+from wbc.simulation.recorder import Recorder, cones_of
 from wbc.simulation.signals import TerminatedError, terminable
 from wbc.threads import single_threaded
 
@@ -120,7 +121,10 @@ def run(
     measured = plant.contact_forces
     actuators = tuple(actuator_names(robot.model))
     file = None if record is None else Path(record)
-    recorder = Recorder(robot.model.name, contacts, tuple(measured), sizes, knows, actuators, file, examined=True)
+    cones = cones_of(controller.stack)
+    recorder = Recorder(
+        robot.model.name, contacts, tuple(measured), sizes, knows, actuators, file, examined=True, cones=cones
+    )
     step = _stepper(controller)
     ticks, started, ended = round(duration / period), plant.time, "finished"
     fall = Fall(robot._scratch(), plant.true_state[0])

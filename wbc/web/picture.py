@@ -13,6 +13,7 @@ from wbc.control.stack import Stack
 from wbc.dynamics.base import Dynamics
 from wbc.model.model import Model
 from wbc.model.names import actuator_names
+from wbc.web.gaps import Gap
 from wbc.web.knobs import Knob, turnable
 
 
@@ -187,6 +188,7 @@ class Picture:
         health: of the tick, a line or several.
         explanation: of the tick, or of one shortly before; None: nobody asked.
         notice: what could not be done.
+        gaps: shapes that are near each other.
     """
 
     time: float
@@ -206,3 +208,4 @@ class Picture:
     health: str = ""
     explanation: str | None = None
     notice: str = ""
+    gaps: tuple[Gap, ...] = ()

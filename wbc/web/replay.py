@@ -13,6 +13,7 @@ from wbc.copies import Unique
 from wbc.dynamics.base import Dynamics
 from wbc.errors import WbcError
 from wbc.simulation.log import Log
+from wbc.web.gaps import Gap, Gaps
 from wbc.web.picture import Picture, Scenery, Touch, limits
 from wbc.web.shapes import surfaces
 
@@ -40,7 +41,11 @@ def scenery(log: Log, robot: Dynamics) -> Scenery:
             "say which one it was: --robot FILE, with --floating or --fixed"
         )
     names, least, most = limits(model)
-    touches = tuple(Touch(name, name, None) for name in log.contacts if name in model.frame_names)
+    touches = tuple(
+        Touch(name, cone.frame, cone.friction, cone.normal, cone.on or None)
+        for name, cone in log.cones.items()
+        if cone.frame in model.frame_names
+    ) or tuple(Touch(name, name, None) for name in log.contacts if name in model.frame_names)
     moves = bool(asked[2])
     return Scenery(
         f"{log.robot}, {log.ended or 'the file is incomplete'}",
@@ -56,12 +61,13 @@ def scenery(log: Log, robot: Dynamics) -> Scenery:
     )
 
 
-def picture(log: Log, tick: int) -> Picture:
+def picture(log: Log, tick: int, gaps: tuple[Gap, ...] = ()) -> Picture:
     """A tick of a log.
 
     Args:
         log: of a run.
         tick: its number.
+        gaps: shapes that are near each other then.
     """
     time = float(log.time[tick])
     told = [
@@ -82,6 +88,7 @@ def picture(log: Log, tick: int) -> Picture:
         "replay",
         health="\n".join(worries) or "health: good up to here",
         explanation="\n".join(["errors of tasks, desired minus measured:", *told]) if told else "",
+        gaps=gaps,
     )
 
 
@@ -120,7 +127,8 @@ class Replay(Unique):
         self._page = Page(scenery(log, robot), self._anew, host, port, self.go)
         self.address = self._page.address
         self._page.plots.draw(*condensed(log))
-        self._page.show(picture(log, 0))
+        self._robot, self._gaps = robot.copy(), Gaps.of(robot)
+        self._show()
 
     def _anew(self, message: object) -> None:
         """A browser came or went: what is shown is sent once more."""
@@ -151,9 +159,15 @@ class Replay(Unique):
             timeline.advance(now - before)
             before = now
             if asked or self._asked.is_set():
-                self._page.show(picture(self._log, self.tick))
+                self._show()
             if asked and (rest := EVERY - (perf_counter() - now)) > 0:
                 threading.Event().wait(rest)
+
+    def _show(self) -> None:
+        """Shows the tick that is asked for."""
+        self._robot.update(self._log.true_q[self.tick])
+        gaps = () if self._gaps is None else self._gaps.look(self._robot)
+        self._page.show(picture(self._log, self.tick, gaps))
 
     def close(self) -> None:
         """Takes the page away."""

@@ -12,6 +12,7 @@ from wbc.arrays import Array, IntArray
 from wbc.geometry import quaternion
 from wbc.web.commands import Aim, Command, Shove
 from wbc.web.drawn import cone_triangles, pressure_point, support_polygon
+from wbc.web.gaps import NEAR, Gap
 from wbc.web.picture import Line, Picture, Scenery, Touch
 
 ARROW = 1.0
@@ -28,6 +29,7 @@ SHOWN = {
     "friction cones": True,
     "support polygon": True,
     "center of mass": True,
+    "distances": True,
     "targets": True,
     "camera follows": True,
 }
@@ -104,6 +106,7 @@ class Stage:
             _place(frame, self._robot.pose(body))
         self._show_forces(picture)
         self._show_support(picture)
+        self._show_gaps(picture)
         self._show_gizmos(picture)
 
     def _middle(self) -> Array:
@@ -256,6 +259,22 @@ class Stage:
         edges = np.stack([lifted, np.roll(lifted, -1, axis=0)], axis=1)
         self._renew("/edge", lambda: self._scene.add_line_segments("/edge", edges, BLUE))
 
+    def _show_gaps(self, picture: Picture) -> None:
+        """Lines between the nearest points of shapes that are near each other: red within their margin, yellow near it.
+        The nearest has its distance beside it.
+        """
+        gaps = picture.gaps if self.shown["distances"] else ()
+        if not gaps:
+            self._renew("/gaps", None)
+            self._renew("/gap", None)
+            return
+        points = np.array([(gap.first, gap.second) for gap in gaps], dtype=np.float32)
+        colors = np.array([[gap_color(gap)] * 2 for gap in gaps], dtype=np.uint8)
+        self._renew("/gaps", lambda: self._scene.add_line_segments("/gaps", points, colors))
+        nearest = gaps[0]
+        text = f"{1e3 * nearest.distance:.0f} mm, {' and '.join(nearest.names)}"
+        self._renew("/gap", lambda: self._scene.add_label("/gap", text, position=tuple(points[0].mean(axis=0))))
+
     def _show_gizmos(self, picture: Picture) -> None:
         """Targets: where they are set; those that move or are held ride on their frames."""
         clock = perf_counter()
@@ -282,6 +301,11 @@ class Stage:
                 else:
                     pose[:3, 3] = target
             _place(gizmo, pose)
+
+
+def gap_color(gap: Gap) -> tuple[int, int, int]:
+    """How a distance is drawn."""
+    return RED if gap.distance < gap.margin else YELLOW if gap.distance < gap.margin + 0.5 * NEAR else GREY
 
 
 def _three(corner: tuple[float, ...]) -> Array:

@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from wbc.arrays import Array
+from wbc.web.gaps import Gap, Gaps
 from wbc.web.knobs import WEIGHT
 from wbc.web.live import Live
 from wbc.web.picture import Picture, Scenery, Touch, limits, lines
@@ -52,6 +54,9 @@ class Taker:
         self._live = live
         self._explained, self._explanation = -EXPLAINED, ""
         self._last: object = None
+        self._robot = live.scene.robot.copy()
+        self._gaps = Gaps.of(self._robot, live.stack)
+        self._shown_stack = live.stack
 
     def take(self, anyway: bool = False) -> Picture | None:
         """A picture of the newest tick; None where there is none, or nothing is new.
@@ -70,6 +75,8 @@ class Taker:
         if clock - self._explained >= EXPLAINED or (new and live.mode != "running"):
             self._explained, self._explanation = clock, solution.explain()
         stack = live.stack
+        if stack is not self._shown_stack:  # it began anew
+            self._shown_stack, self._gaps = stack, Gaps.of(self._robot, stack)
         return Picture(
             look.time,
             np.array(solution.q),
@@ -88,7 +95,14 @@ class Taker:
             str(solution.health),
             self._explanation,
             live.notice,
+            self._near(solution.q),
         )
+
+    def _near(self, q: Array) -> tuple[Gap, ...]:
+        if self._gaps is None:
+            return ()
+        self._robot.update(q)
+        return self._gaps.look(self._robot)
 
 
 def _target(task: Any) -> Any:  # noqa: ANN401  a task of any kind
