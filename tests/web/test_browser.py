@@ -13,6 +13,7 @@ import pytest
 import tasks
 import wbc
 from tests.web.browser import Browser, missing
+from wbc.kinematics import DifferentialKinematics, KinematicScene
 from wbc.simulation import Scene, make_plant
 from wbc.web.commands import Go
 from wbc.web.knobs import FREQUENCY
@@ -152,6 +153,17 @@ def test_a_click_on_the_robot_pushes_it_where_one_looks(page) -> None:
     assert force[0] < 0 < force[1]  # the camera is in front of it, to its right
     assert force[2] < 0
     live.ask(Go("on"))
+
+
+def test_a_kinematic_scene_has_a_page_with_distances() -> None:
+    robot = wbc.load("arm", "numpy")
+    reach = tasks.EndEffectorVelocity("tool", axes="position", name="reach")
+    stack = wbc.Stack(tasks.VelocityLimits() / reach / tasks.JointVelocity())
+    live = Live(KinematicScene(DifferentialKinematics(robot, stack), 1e4))
+    with Link(live, port=PORT + 10) as link, running(live), Browser(link.address, 900, 640) as browser:
+        browser.wait(lambda: "ms a tick" in browser.text(), 90.0)
+        browser.wait(lambda: "mm, " in browser.text(), 60.0)
+        assert link.fault is None and browser.complaints() == []
 
 
 def test_a_log_is_gone_through() -> None:

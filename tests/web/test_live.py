@@ -13,6 +13,7 @@ import pytest
 
 import tasks
 import wbc
+from wbc.kinematics import DifferentialKinematics, KinematicScene
 from wbc.simulation import Scene, make_plant
 from wbc.web import replay
 from wbc.web.commands import Aim, Go, Pace, Shove, Switch, Turn
@@ -267,3 +268,28 @@ def test_a_log_has_its_cones_and_its_distances(tmp_path) -> None:
     assert all(touch.normal == (0.0, 0.0, 1.0) and touch.on is None for touch in touches)
     again.cones = {}  # of an earlier version
     assert {touch.friction for touch in replay.scenery(again, robot).touches} == {None}
+
+
+def kinematic(duration: float = 0.2) -> KinematicScene:
+    """An arm that goes to a point, without torques."""
+    robot = wbc.load("arm", "numpy")
+    reach = tasks.EndEffectorVelocity("tool", target=[0.4, 0.1, 0.5], axes="position", name="reach")
+    stack = wbc.Stack(tasks.VelocityLimits() / reach / tasks.JointVelocity())
+    return KinematicScene(DifferentialKinematics(robot, stack), duration)
+
+
+def test_a_kinematic_scene_is_live_too() -> None:
+    live = Live(kinematic(), np.inf)
+    shown, taker = scenery(live), Taker(live)
+    assert shown.actuators == () and shown.pushable == () and shown.feet == ()
+    log = live.run()
+    picture = pickle.loads(pickle.dumps(taker.take()))
+    np.testing.assert_array_equal(log.q, kinematic().run().q)
+    assert picture.time == log.time[-1] and picture.torque.size == 0 and picture.forces == {}
+    assert "reach" in picture.explanation and live.mode == "ended"
+    live.take(kinematic())
+    live.ask(Aim("reach", np.array([0.3, -0.2, 0.5])))
+    live.ask(Shove("tool", (1.0, 0.0, 0.0), 0.1))
+    moved = live.run(1.0)
+    assert moved.q[-1][0] < log.q[-1][0] - 0.1  # it turned to the other side
+    assert live.notice == "nothing can be pushed: the robot moves at the velocities that it is told"

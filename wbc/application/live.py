@@ -12,6 +12,7 @@ import wbc
 from wbc.application.terminal import tell, tell_problem
 from wbc.dynamics.base import Dynamics
 from wbc.errors import WbcError, number
+from wbc.kinematics import KinematicScene
 from wbc.model import packaged_robots
 from wbc.simulation.log import Log
 from wbc.simulation.runnable import Runnable
@@ -39,7 +40,7 @@ def run_live(
     duration: float | None,
     period: float | None,
     record: Path,
-) -> tuple[Log, Scene]:
+) -> tuple[Log, Scene | KinematicScene]:
     """Runs a scene with a page on it, again and again while it is asked to begin anew.
 
     At its end the page stays until somebody ends it there, or by Ctrl-C.
@@ -55,8 +56,8 @@ def run_live(
     Returns:
         The log of the last run, and its scene.
     """
-    if not isinstance(scene, Scene):
-        raise WbcError("no page: the page shows a controller on a plant, and this scene has none; show its log instead")
+    if not isinstance(scene, Scene | KinematicScene):
+        raise WbcError("no page: the page shows a wbc.simulation.Scene or a wbc.kinematics.KinematicScene")
     check(where)
     live = Live(scene)
     with Link(live, *where) as link:
@@ -72,7 +73,7 @@ def run_live(
             if not live.again:
                 break
             following = anew()
-            assert isinstance(following, Scene)
+            assert isinstance(following, Scene | KinematicScene)
             live.take(following)
             link.show()
         if link.gone:

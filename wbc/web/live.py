@@ -17,6 +17,7 @@ from wbc.control.protocol import TorqueController
 from wbc.control.stack import Stack
 from wbc.copies import Unique
 from wbc.errors import WbcError, show, unknown_name
+from wbc.kinematics import DifferentialKinematics, KinematicScene
 from wbc.simulation.log import Log
 from wbc.simulation.loop import Push, run
 from wbc.simulation.scene import Scene
@@ -41,7 +42,7 @@ class Live(Unique):
     hand stays: what the scene sets in its ticks is passed over until it begins anew.
 
     Args:
-        scene: a controller on a plant.
+        scene: a controller on a plant, or kinematics that move a robot.
         speed: simulated seconds in one of the clock's; inf: as fast as it goes.
 
     Attributes:
@@ -55,14 +56,17 @@ class Live(Unique):
 
     held = "what threads share"
 
-    def __init__(self, scene: Scene, speed: float = 1.0) -> None:
-        if not isinstance(scene, Scene):
-            raise WbcError(f"a live page shows a controller on a plant, a wbc.simulation.Scene, not {show(scene)}")
+    def __init__(self, scene: Scene | KinematicScene, speed: float = 1.0) -> None:
+        if not isinstance(scene, Scene | KinematicScene):
+            raise WbcError(
+                "a live page shows a controller on a plant (wbc.simulation.Scene) or a wbc.kinematics.KinematicScene; "
+                f"not {show(scene)}"
+            )
         self.slot, self.speed, self.notice = Slot(), speed, ""
         self._asked: SimpleQueue[Command] = SimpleQueue()
         self.take(scene)
 
-    def take(self, scene: Scene) -> None:
+    def take(self, scene: Scene | KinematicScene) -> None:
         """Takes a scene that has not run yet, in place of the one before; what was set by hand is forgotten.
 
         Args:
@@ -81,8 +85,22 @@ class Live(Unique):
 
     @property
     def stack(self) -> Stack:
-        """Of the scene's controller."""
-        return self.scene.controller.stack
+        """Of the scene's controller, or of its kinematics."""
+        return self._mover.stack
+
+    @property
+    def _mover(self) -> TorqueController | DifferentialKinematics:
+        return self.scene.controller if isinstance(self.scene, Scene) else self.scene.kinematics
+
+    @property
+    def frames(self) -> tuple[str, ...]:
+        """That can be pushed; none where there is no plant."""
+        return tuple(self.scene.plant.frames) if isinstance(self.scene, Scene) else ()
+
+    @property
+    def measured(self) -> dict[str, Array]:
+        """Contact forces of the plant by frame, N, world axes, shape (3,) each."""
+        return self.scene.plant.contact_forces if isinstance(self.scene, Scene) else {}
 
     def knobs(self) -> dict[str, list[Knob]]:
         """What can be turned of each task, and where it is now."""
@@ -114,11 +132,15 @@ class Live(Unique):
         scene = self.scene
 
         def after(now: float, solution: Any) -> bool:  # noqa: ANN401  as `wbc.run` has it
-            self.slot.put(Look(now, solution, scene.plant.contact_forces))
+            self.slot.put(Look(now, solution, self.measured))
             done = until is not None and until(now, solution)
             self._between(now)
             return done or self._over
 
+        if isinstance(scene, KinematicScene):
+            log = scene.run(duration, period, record, until=after, targets=self._before)
+            self.mode = "ended"
+            return log
         log = run(
             scene.controller,
             scene.plant,
@@ -147,13 +169,13 @@ class Live(Unique):
 
     # --- on the thread of the run ----------------------------------------------------------------------------------
 
-    def _before(self, now: float, controller: TorqueController) -> None:
+    def _before(self, now: float, controller: Any) -> None:  # noqa: ANN401  of the kind that the scene has
         """Before a tick: the scene's own targets, then those that a person set."""
         self._now = now
         if self.scene.targets is not None:
             self.scene.targets(now, controller)
         for name, target in self._aims.items():
-            controller.stack[name].target = target  # type: ignore[attr-defined]  # `_aim` looked
+            controller.stack[name].target = target  # `_aim` looked
 
     def _pushing(self, now: float) -> Iterator[Push]:
         """All pushes, the scene's and those of a person."""
@@ -201,9 +223,11 @@ class Live(Unique):
                 case Pace():
                     self.speed, self._clock = command.speed, math.nan
                 case Shove():
-                    if command.frame not in self.scene.plant.frames:
-                        raise unknown_name("frame to push", command.frame, self.scene.plant.frames)
-                    later = self._now + self.scene.controller.period  # it is the next tick that it begins at
+                    if not self.frames:
+                        raise WbcError("nothing can be pushed: the robot moves at the velocities that it is told")
+                    if command.frame not in self.frames:
+                        raise unknown_name("frame to push", command.frame, self.frames)
+                    later = self._now + self._mover.period  # it is the next tick that it begins at
                     self._pushes.append(Push(command.frame, command.force, 0.5 * (self._now + later), command.duration))
                 case Switch():
                     self._change(command.task, "presence", float(command.on))

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from wbc.arrays import Array
+from wbc.simulation.scene import Scene
 from wbc.web.gaps import Gap, Gaps
 from wbc.web.knobs import WEIGHT
 from wbc.web.live import Live
@@ -27,19 +28,19 @@ def scenery(live: Live) -> Scenery:
     robot, stack = live.scene.robot, live.stack
     for contact in stack.contacts:
         contact.fit(robot)
-    names, least, most = limits(robot.model)
+    names, least, most = limits(robot.model) if isinstance(live.scene, Scene) else ((), np.zeros(0), np.zeros(0))
     return Scenery(
         robot.model.name,
         robot.copy(),
         tuple(surfaces(robot.model)),
         tuple(Touch.of(contact) for contact in stack.contacts),
-        tuple(live.scene.plant.contact_forces),
+        tuple(live.measured),
         names,
         least,
         most,
         len(stack),
         lines(stack, live.knobs()),
-        tuple(live.scene.plant.frames),
+        live.frames,
     )
 
 
@@ -80,8 +81,8 @@ class Taker:
         return Picture(
             look.time,
             np.array(solution.q),
-            np.array(solution.torque),
-            {name: np.array(force) for name, force in solution.forces.items()},
+            np.array(getattr(solution, "torque", ())),  # there are none where velocities move it
+            {name: np.array(force) for name, force in getattr(solution, "forces", {}).items()},
             {frame: np.array(force) for frame, force in look.measured.items()},
             np.array([level.cost for level in solution.levels]),
             slowest or solution.time.total,
@@ -92,7 +93,7 @@ class Taker:
             {n: {knob.name: knob.value for knob in found if knob.name != WEIGHT} for n, found in live.knobs().items()},
             {name: target for name in stack.names if (target := _target(stack[name])) is not None},
             tuple((push.frame, tuple(push.force[:3])) for push in live.pushes),
-            str(solution.health),
+            str(getattr(solution, "health", "")),
             self._explanation,
             live.notice,
             self._near(solution.q),
