@@ -114,3 +114,12 @@ def test_a_joint_is_locked_where_it_stands_in_a_file_without_a_floor(tmp_path) -
         robot.update(robot.model.nominal)
     for name in ("FL_shank", "HR_shank"):
         assert np.allclose(free.pose(name), held.pose(name), atol=1e-9)
+
+
+def test_keyframes_keep_what_is_not_locked(tmp_path) -> None:
+    """MuJoCo before 4.0 leaves it to who takes joints away."""
+    text = dog(keyframe='<keyframe><key qpos="0 0 .5 1 0 0 0 .3 .5 -1 0 .5 -1 0 .4 -1 0 .5 -1"/></keyframe>')
+    for joint, at in (("FL_roll", 0), ("HL_roll", 6)):
+        held, _ = load(tmp_path, text, "held.xml", locked=[joint])
+        wanted = np.delete([0.3, 0.5, -1, 0, 0.5, -1, 0, 0.4, -1, 0, 0.5, -1], at)
+        assert held.model.nominal[7:] == pytest.approx(wanted), joint

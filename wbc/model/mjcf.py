@@ -16,6 +16,7 @@ from wbc.geometry import pose as poses
 from wbc.geometry import quaternion, so3
 from wbc.model.bounds import check_velocities
 from wbc.model.findings import Findings
+from wbc.model.keyframes import trim_keys
 from wbc.model.mjcf_bounds import check_mjcf
 from wbc.model.mujoco_actuators import HINGE, SLIDE, mujoco
 from wbc.model.objects import OBJECTS, free_objects, hold, refuse_in_front
@@ -77,11 +78,13 @@ def read_mjcf(
     floorless = _falls(m) and not _holds(m)
     if not (held or undriven or floorless or objects != kept):
         return _apart(path, spec, m, nominal, ignore)
-    _drop_actuators(spec, held | undriven)
+    idle = _drop_actuators(spec, held | undriven)
     if objects != kept:
         hold(spec, m, objects, _posture(m, nominal))
     if held:
         _lock(spec, m, held, _posture(m, nominal))
+    gone = [m.joint(name).id for name in held] + [int(m.body_jntadr[body]) for body in objects if body not in kept]
+    trim_keys(spec, m, gone, idle)
     if floorless:  # last: what is added takes the numbers of bodies away
         taken = {m.geom(number).name for number in range(m.ngeom)}
         name = next(
@@ -146,11 +149,13 @@ def _posture(m: Any, nominal: object) -> Array:  # noqa: ANN401
     return q
 
 
-def _drop_actuators(spec: Any, joints: set[str]) -> None:  # noqa: ANN401
+def _drop_actuators(spec: Any, joints: set[str]) -> list[int]:  # noqa: ANN401
+    """Takes the actuators of joints out of a description; their numbers in the model."""
     kinds = (mujoco.mjtTrn.mjTRN_JOINT, mujoco.mjtTrn.mjTRN_JOINTINPARENT)
-    for actuator in list(spec.actuators):
-        if actuator.trntype in kinds and actuator.target in joints:
-            spec.delete(actuator)
+    idle = [(a, a.id) for a in spec.actuators if a.trntype in kinds and a.target in joints]
+    for actuator, _ in idle:
+        spec.delete(actuator)
+    return [number for _, number in idle]
 
 
 def without_motors(m: Any, joints: Iterable[str]) -> Any:  # noqa: ANN401
