@@ -542,6 +542,16 @@ def test_pinocchio_tree_agrees_with_pinocchio():
     compare_with_pinocchio(pin, chain(pin, "free", "rx", "zyx", "endless", "spherical", branch=True), 3)
 
 
+def upper(m, ours: str) -> np.ndarray:
+    """Limits of a model of Pinocchio's, which version 4 calls otherwise."""
+    new, old = {
+        "velocity": ("upperVelocityLimit", "velocityLimit"),
+        "effort": ("upperEffortLimit", "effortLimit"),
+        "friction": ("upperDryFrictionLimit", "friction"),
+    }[ours]
+    return getattr(m, new if hasattr(m, new) else old)
+
+
 @pytest.mark.parametrize("name", ["planar_arm", "arm", "quadruped", "humanoid"])
 def test_packaged_robots_by_way_of_pinocchio(name):
     pin = pytest.importorskip("pinocchio")
@@ -549,7 +559,7 @@ def test_packaged_robots_by_way_of_pinocchio(name):
 
     free = [pin.JointModelFreeFlyer()] if name in ("quadruped", "humanoid") else []
     m = pin.buildModelFromUrdf(str(packaged_path(name)), *free)
-    m.damping[:], m.upperDryFrictionLimit[:] = 0, 0  # Pinocchio's own algorithms leave them out
+    m.damping[:], upper(m, "friction")[:] = 0, 0  # Pinocchio's own algorithms leave them out
     robot = compare_with_pinocchio(pin, m, 0)
     ours = wbc.load(name, "numpy")
     assert set(ours.model.frame_names) <= set(robot.frames)
@@ -577,14 +587,9 @@ def test_pinocchio_values_of_joints_are_taken_over():
     pin = pytest.importorskip("pinocchio")
     m = chain(pin, "free", "rx", "spherical", "endless")
     m.lowerPositionLimit[7], m.upperPositionLimit[7] = -0.5, 0.7
-    m.upperVelocityLimit[6], m.upperEffortLimit[6], m.armature[6], m.damping[6], m.upperDryFrictionLimit[6] = (
-        2,
-        30,
-        4,
-        5,
-        6,
-    )
-    m.upperEffortLimit[7:10], m.upperVelocityLimit[7:10] = [3, 2, 1], [1, 2, 3]
+    upper(m, "velocity")[6], upper(m, "effort")[6], upper(m, "friction")[6] = 2, 30, 6
+    m.armature[6], m.damping[6] = 4, 5
+    upper(m, "effort")[7:10], upper(m, "velocity")[7:10] = [3, 2, 1], [1, 2, 3]
     joints = wbc.load(m, "numpy").model.joints
     rx, ball, endless = joints["j_rx"], joints["j_spherical"], joints["j_endless"]
     assert (rx.lower, rx.upper, rx.velocity, rx.effort) == (-0.5, 0.7, 2, 30)
