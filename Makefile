@@ -6,8 +6,10 @@ PY := .venv/bin/python
 
 .PHONY: test test-oldest test-newest sanitize demo lint bench apart robust wild soak web web-if-possible browser docs dist clean
 
+# In so many processes.
+WORKERS ?= 2
 test: .venv/ready
-	$(PY) -m pytest
+	$(PY) -m pytest --numprocesses $(WORKERS) --dist worksteal
 
 # The lowest versions that pyproject.toml allows, on the oldest Python. Pinocchio's packages need a newer numpy than the
 # rest: it has an environment of its own, with the lowest versions of what does not depend on numpy's.

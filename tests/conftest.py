@@ -11,3 +11,9 @@ from wbc.simulation import loop
 def _ticks_take_their_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """A busy machine changes nothing: ticks of `wbc.run` have no deadline, except where a test gives one."""
     monkeypatch.setattr(loop, "WHOLE", math.inf)
+
+
+@pytest.fixture(autouse=True)
+def _output_goes_to_no_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The command line wraps its lines to the width of a terminal, where it is told one."""
+    monkeypatch.delenv("COLUMNS", raising=False)
