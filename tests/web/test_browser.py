@@ -162,7 +162,7 @@ def test_a_kinematic_scene_has_a_page_with_distances() -> None:
     live = Live(KinematicScene(DifferentialKinematics(robot, stack), 1e4))
     with Link(live, port=PORT + 10) as link, running(live), Browser(link.address, 900, 640) as browser:
         browser.wait(lambda: "ms a tick" in browser.text(), 90.0)
-        browser.wait(lambda: "mm, " in browser.text(), 60.0)
+        browser.wait(lambda: "nearest: " in browser.text(), 60.0)
         assert link.fault is None and browser.complaints() == []
 
 

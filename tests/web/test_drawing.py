@@ -8,8 +8,11 @@ import pytest
 import wbc
 from wbc.model.parts import Mesh, Shape
 from wbc.web.drawn import cone_triangles, pressure_point, support_polygon
+from wbc.web.gaps import Gap
+from wbc.web.panels import nearest
 from wbc.web.picture import Touch
 from wbc.web.shapes import surfaces, triangles
+from wbc.web.stage import GREY, RED, YELLOW, gap_color
 
 
 def volume(vertices, faces) -> float:
@@ -118,3 +121,10 @@ def test_a_wrench_is_drawn_where_the_sole_is_pressed() -> None:
     np.testing.assert_allclose(pressure_point(pose, wrench, sole), pose[:3, 3] + where, atol=1e-12)
     np.testing.assert_allclose(pressure_point(pose, force, sole), pose[:3, 3])
     np.testing.assert_allclose(pressure_point(pose, np.zeros(6), sole), pose[:3, 3])
+
+
+def test_a_distance_is_told_with_its_margin() -> None:
+    gap = Gap(("ball", "tool"), (0.0, 0.0, 0.0), (0.0, 0.0, 0.021), 0.021, 0.03)
+    assert gap_color(gap) == RED and gap_color(gap._replace(distance=0.05)) == YELLOW
+    assert gap_color(gap._replace(distance=0.1)) == GREY
+    assert nearest(gap).endswith("21 mm (margin 30 mm)") and nearest(gap._replace(margin=0.0)).endswith("21 mm")

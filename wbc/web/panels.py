@@ -10,6 +10,7 @@ import numpy as np
 
 from wbc.arrays import Array
 from wbc.web.commands import Command, Go, Pace, Shove, Switch, Turn
+from wbc.web.gaps import Gap
 from wbc.web.knobs import WEIGHT
 from wbc.web.picture import Line, Picture, Scenery
 from wbc.web.stage import SHOWN, Stage
@@ -101,6 +102,7 @@ class RunPanel:
             picture: the newest.
         """
         told = [f"**{picture.time:.2f} s** · {picture.mode} · {picture.status} · {1e3 * picture.tick:.2f} ms a tick"]
+        told += [nearest(picture.gaps[0])] if picture.gaps else []
         if picture.notice:
             told.append(f"can't: {_plain(picture.notice)}")
         _tell(self._status, "\n\n".join(told))
@@ -246,7 +248,19 @@ class Timeline:
         Args:
             picture: that is shown.
         """
-        _tell(self._status, f"**{picture.time:.3f} s** · {picture.status} · {1e3 * picture.tick:.2f} ms a tick")
+        told = [f"**{picture.time:.3f} s** · {picture.status} · {1e3 * picture.tick:.2f} ms a tick"]
+        told += [nearest(picture.gaps[0])] if picture.gaps else []
+        _tell(self._status, "\n\n".join(told))
+
+
+def nearest(gap: Gap) -> str:
+    """A distance in words.
+
+    Args:
+        gap: of the nearest pair.
+    """
+    kept = f" (margin {1e3 * gap.margin:.0f} mm)" if gap.margin else ""
+    return f"nearest: {_plain(' and '.join(gap.names))}, {1e3 * gap.distance:.0f} mm{kept}"
 
 
 def _tell(handle: Any, text: str) -> None:  # noqa: ANN401  of viser

@@ -23,6 +23,9 @@ GREEN, GREY, RED, YELLOW, BLUE = (30, 140, 70), (120, 130, 140), (225, 30, 50), 
 GRACE = 1.0
 """How long after the last drag a target is left where it was dragged to, s of the clock."""
 
+MOVED = 1e-3
+"""Lines between near bodies are drawn anew when an end has moved by this, m."""
+
 SHOWN = {
     "contact forces": True,
     "measured forces": False,
@@ -67,6 +70,7 @@ class Stage:
         self._gizmos = {line.name: self._add_gizmo(line) for line in scenery.lines if line.drags}
         self._dragged: dict[str, float] = {}
         self._followed = self._middle() * [1.0, 1.0, 0.0]
+        self._gaps = np.zeros((0, 2, 3), np.float32)
         self._there: dict[str, Any] = {}  # what is made anew in every picture
 
     def look_at(self, client: Any) -> None:  # noqa: ANN401  of viser
@@ -260,20 +264,15 @@ class Stage:
         self._renew("/edge", lambda: self._scene.add_line_segments("/edge", edges, BLUE))
 
     def _show_gaps(self, picture: Picture) -> None:
-        """Lines between the nearest points of shapes that are near each other: red within their margin, yellow near it.
-        The nearest has its distance beside it.
-        """
+        """Lines between the nearest points of near shapes: red within their margin, yellow near it."""
         gaps = picture.gaps if self.shown["distances"] else ()
-        if not gaps:
-            self._renew("/gaps", None)
-            self._renew("/gap", None)
-            return
-        points = np.array([(gap.first, gap.second) for gap in gaps], dtype=np.float32)
+        points = np.array([(gap.first, gap.second) for gap in gaps], dtype=np.float32).reshape(-1, 2, 3)
+        if points.shape == self._gaps.shape and np.allclose(points, self._gaps, rtol=0.0, atol=MOVED):
+            return  # a browser without a graphics card is spared what nobody would see
+        self._gaps = points
         colors = np.array([[gap_color(gap)] * 2 for gap in gaps], dtype=np.uint8)
-        self._renew("/gaps", lambda: self._scene.add_line_segments("/gaps", points, colors))
-        nearest = gaps[0]
-        text = f"{1e3 * nearest.distance:.0f} mm, {' and '.join(nearest.names)}"
-        self._renew("/gap", lambda: self._scene.add_label("/gap", text, position=tuple(points[0].mean(axis=0))))
+        lines = (lambda: self._scene.add_line_segments("/gaps", points, colors)) if gaps else None
+        self._renew("/gaps", lines)
 
     def _show_gizmos(self, picture: Picture) -> None:
         """Targets: where they are set; those that move or are held ride on their frames."""
