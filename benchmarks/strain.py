@@ -243,7 +243,7 @@ def lead(robot: wbc.Dynamics, way: Way, solver: str | wbc.solvers.Solver = "hier
     """Leads a robot along a way, in MuJoCo."""
     usual = None if way.usual is None else lead(robot, way.usual, solver)
     controller, plant = (
-        wbc.Controller(robot, way.stack, solver, period=PERIOD, trade=True),
+        wbc.Controller(robot, way.stack, solver, period=PERIOD),
         wbc.MujocoSimulator(robot, timestep=PERIOD),
     )
     start = np.array(robot.model.nominal)

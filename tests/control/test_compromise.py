@@ -10,7 +10,10 @@ import pytest
 import tasks
 import wbc
 from benchmarks.strain import PERIOD, Legs, Way
+from benchmarks.walking import NOISE, made
 from wbc.control.compromise import BACK, CALM, LONGEST, PATIENCE, REST, Compromise
+from wbc.control.innovation import Innovation
+from wbc.simulation import Realism
 from wbc.tasking.layout import Layout
 
 RISE = 0.05
@@ -20,11 +23,33 @@ def layout() -> Layout:
     return Layout(wbc.load("arm", "numpy"), ())
 
 
-def test_levels_are_traded_where_torques_were_at_the_bound_for_long() -> None:
+def compromise(likeness: float = 0.9) -> Compromise:
+    """One that knows how much alike innovations are."""
     ours = Compromise()
+    ours._state = ours._state._replace(innovation=Innovation(likeness))
+    return ours
+
+
+def test_levels_are_traded_where_torques_were_at_the_bound_for_long() -> None:
+    ours = compromise()
     ours.at(0.0, layout())
     assert not ours.begins(0.9 * PATIENCE) and ours.share == 0.0
     assert ours.begins(1.1 * PATIENCE) and ours.share == 1.0
+
+
+@pytest.mark.parametrize("likeness", [-0.4, 0.0, 0.4])
+def test_levels_stay_strict_where_sensors_may_be_noisy(likeness: float) -> None:
+    ours = compromise(likeness)
+    ours.at(0.0, layout())
+    assert not ours.begins(1.0) and ours.share == 0.0
+
+
+def test_a_compromise_ends_where_sensors_are_noisy() -> None:
+    ours, where = compromise(), layout()
+    ours.at(0.0, where)
+    ours.begins(1.0)
+    ours._state = ours._state._replace(innovation=Innovation(-0.4))
+    assert smooth(ours, where, 0.0, REST + CALM + BACK + 0.01, jumps=True)[-1] == 0.0
 
 
 def smooth(ours: Compromise, where: Layout, start: float, seconds: float, jumps: bool = False) -> list[float]:
@@ -39,7 +64,7 @@ def smooth(ours: Compromise, where: Layout, start: float, seconds: float, jumps:
 
 
 def test_strict_levels_take_over_once_they_are_smooth_and_not_before() -> None:
-    ours, where = Compromise(), layout()
+    ours, where = compromise(), layout()
     ours.at(0.0, where)
     ours.begins(1.0)
     assert set(smooth(ours, where, 0.0, 2.0, jumps=True)) == {1.0}
@@ -49,7 +74,7 @@ def test_strict_levels_take_over_once_they_are_smooth_and_not_before() -> None:
 
 
 def test_what_does_not_last_is_tried_less_often() -> None:
-    ours, where, time, rests = Compromise(), layout(), 0.0, []
+    ours, where, time, rests = compromise(), layout(), 0.0, []
     for _ in range(7):
         ours.at(time, where)
         assert ours.begins(1.0)
@@ -60,7 +85,7 @@ def test_what_does_not_last_is_tried_less_often() -> None:
 
 
 def test_a_tick_once_more_and_other_contacts() -> None:
-    ours, where = Compromise(), layout()
+    ours, where = compromise(), layout()
     ours.at(0.0, where)
     ours.begins(1.0)
     for _ in range(3):
@@ -71,10 +96,12 @@ def test_a_tick_once_more_and_other_contacts() -> None:
     assert ours.share == 0.0
 
 
-def run(way: Way, robot: wbc.Dynamics, seconds: float) -> tuple[np.ndarray, list[wbc.Solution], wbc.Controller]:
+def run(
+    way: Way, robot: wbc.Dynamics, seconds: float, trade: float | None = 0.0
+) -> tuple[np.ndarray, list[wbc.Solution], wbc.Controller]:
     """Torques by their range, and some of the solutions in which levels are traded."""
     controller, plant = (
-        wbc.Controller(robot, way.stack, period=PERIOD, trade=True),
+        wbc.Controller(robot, way.stack, period=PERIOD, trade=trade),
         wbc.MujocoSimulator(robot, timestep=PERIOD),
     )
     torques, traded = [], []
@@ -106,6 +133,39 @@ def test_a_quadruped_that_balances_on_two_feet_does_not_fling_its_leg_about() ->
     assert (jumps > 0.01).mean() < 0.15
 
 
+@pytest.mark.parametrize("trade", [1.0, None])
+def test_levels_stay_strict_after_a_change_of_contacts(trade: float | None) -> None:
+    """The same scene, in which levels are traded from 1.47 s on. A robot that walks is not helped by it."""
+    pytest.importorskip("mujoco")
+    robot = wbc.load("quadruped", "pinocchio")
+    _, traded, ours = run(Legs(robot)._stepping(), robot, 1.52, trade)
+    assert not traded and ours._steadiness is not None and ours._steadiness.pressed_for > PATIENCE
+
+
+def test_how_long_contacts_are_the_same() -> None:
+    robot = wbc.load("quadruped", "numpy")
+    stack = Legs(robot).stack(np.zeros(3))
+    ours, q = wbc.Controller(robot, stack), np.array(robot.model.nominal)
+    ours.step(q, np.zeros(robot.nv), 0.0)
+    assert ours._ticker.unchanged_for == np.inf
+    for k in range(1, 6):
+        if k == 2:
+            stack.open_contact(robot.model.feet[0], 0.0)
+        for _ in range(2):
+            ours.step(q, np.zeros(robot.nv), 0.1 * k)
+    assert ours._ticker.unchanged_for == pytest.approx(0.3)
+    ours.reset()
+    assert ours._ticker.unchanged_for == np.inf
+
+
+@pytest.mark.parametrize("trade", [True, -1.0, np.nan, "never"])
+def test_what_trade_may_be(trade: object) -> None:
+    robot = wbc.load("arm", "numpy")
+    stack = wbc.Stack(tasks.EquationOfMotion() / tasks.JointAcceleration())
+    with pytest.raises(wbc.WbcError, match="trade, .* must be a number, 0 or more"):
+        wbc.Controller(robot, stack, trade=trade)  # type: ignore[arg-type]
+
+
 def test_a_copy_goes_on_while_levels_are_traded() -> None:
     pytest.importorskip("mujoco")
     robot = wbc.load("quadruped", "pinocchio")
@@ -115,6 +175,21 @@ def test_a_copy_goes_on_while_levels_are_traded() -> None:
     for k in range(3):
         one, two = (it.step(q, np.zeros(robot.nv), 1.49 + 1e-3 * k) for it in (ours, twin))
         assert np.array_equal(one.torque, two.torque)
+
+
+def test_a_noisy_walk_trades_no_levels() -> None:
+    """Velocities that err change torques to and fro, too; robots fell as they walked on levels that were traded."""
+    pytest.importorskip("mujoco")
+    walk, ours, plant = made("humanoid", (0.3, 0.0, 0.0), realism=Realism(noise=NOISE))
+    pressed = 0
+    for k in range(400):
+        walk(k * PERIOD, ours)
+        solution = ours.step(*plant.state, k * PERIOD)
+        pressed += bool(ours._steadiness and ours._steadiness.pressed)
+        assert not solution._traded
+        plant.apply(solution.torque)
+        plant.step()
+    assert pressed > 100, "torques go to and fro"
 
 
 def test_an_ordinary_trot_trades_no_levels() -> None:

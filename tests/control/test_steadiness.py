@@ -280,7 +280,7 @@ def test_a_copy_goes_on_as_the_original_does(copied, solver: str) -> None:  # ty
 
 def test_a_bound_that_is_met_for_long_is_loosened() -> None:
     """Else noise would hold torques there for ever: humanoid and quadruped fell as they walked."""
-    ours = posture()
+    ours = posture(trade=None)
     q, v, torques = np.array(ours.robot.model.nominal), np.zeros(7), []
     for k in range(500):
         if k < 400:  # more than can be had in the time

@@ -3,9 +3,12 @@
 Where a limit takes a direction from a level, a strict hierarchy serves it with whatever is left: a base that balances
 on two feet is turned by a leg that is flung about, and torques go from one bound on their rates to the other. Whoever
 looks at equations alone does not see that coming, so it is known by what it does: for `PATIENCE` torques are at the
-bound. Then the levels below the limits and the bound are weighed against each other, as `WeightedQP` does, until the
-strict answer is smooth again: its torques too keep to the bound for `CALM`, and take over along `BACK`. Where that does
-not last it is tried less often.
+bound. Then the levels below limits, contacts and the bound are weighed against each other, as `WeightedQP` does, until
+the strict answer is smooth again: its torques too keep to the bound for `CALM`, and take over along `BACK`. Where that
+does not last it is tried less often.
+
+Noise of the sensors moves torques to and fro as well, and there weights would help nothing. It is known by what
+follows it: see `wbc.control.innovation`.
 """
 
 from __future__ import annotations
@@ -15,10 +18,11 @@ from typing import NamedTuple
 import numpy as np
 
 from wbc.arrays import Array
+from wbc.control.innovation import Innovation
 from wbc.solvers import WeightedQP
 from wbc.tasking.layout import Layout
 
-PATIENCE, AGAIN = 0.03, 0.015
+PATIENCE, AGAIN = 0.02, 0.015
 """Levels are traded where torques were at the bound for so long, s; the second one where they just were traded."""
 
 REST, LONGEST = 0.1, 2.0
@@ -36,6 +40,11 @@ RATIO = 100.0
 met is met to a hundredth of what the next one would change."""
 
 
+ALIKE = 0.5
+"""Where innovations of v that follow each other are less alike, torques may follow the noise of sensors: no trade
+begins. One that is under way ends where they are not alike at all, smooth or not. See `wbc.control.innovation`."""
+
+
 class State(NamedTuple):
     """Where a compromise stands.
 
@@ -44,8 +53,9 @@ class State(NamedTuple):
         since: when it began, or had to begin anew, s.
         ended: when it ended last, s.
         rest: how long the strict answer is not looked at, s.
-        calm: for how long the strict answer has kept to the bound, s.
+        calm: for how long the strict answer has kept to the bound, or is noisy, s.
         strict: its torques in the last tick, N m or N, shape (na,); None where it was not looked at.
+        innovation: of v.
     """
 
     share: float = 0.0
@@ -54,6 +64,7 @@ class State(NamedTuple):
     rest: float = REST
     calm: float = 0.0
     strict: Array | None = None
+    innovation: Innovation = Innovation()
 
 
 class Compromise:
@@ -73,19 +84,26 @@ class Compromise:
         self._layout: Layout | None = None
         self._state = self._before = State()
 
-    def at(self, time: float, layout: Layout) -> None:
+    def at(self, time: float, layout: Layout, innovation: Array | None = None, passed: float = 0.0) -> None:
         """Begins a tick. Where contacts change all is new: strict levels go on, within the bound.
 
         Args:
             time: s.
             layout: of its x.
+            innovation: of v, m/s and rad/s, shape (nv,); None: it is not known.
+            passed: since the tick before, s.
         """
         if time != self._time:
+            known = self._state.innovation
+            if not time - self._time <= 1.5 * passed:
+                known = known._replace(last=None)  # of a tick long ago
             self._time = time
             if layout is not self._layout:
                 self._layout, self._state = layout, State()
-            self._before = self._state
+            self._before = self._state._replace(innovation=known)
         self._state = self._before
+        if innovation is not None:
+            self._state = self._state._replace(innovation=self._before.innovation.followed(innovation, passed))
 
     @property
     def share(self) -> float:
@@ -100,10 +118,10 @@ class Compromise:
         """
         state = self._state
         just = self._time - state.ended < JUST
-        if pressed < (AGAIN if just else PATIENCE):
+        if pressed < (AGAIN if just else PATIENCE) or state.innovation.likeness < ALIKE:
             return False
         rest = min(2.0 * state.rest, LONGEST) if just else REST
-        self._state = State(1.0, self._time, state.ended, rest)
+        self._state = State(1.0, self._time, state.ended, rest, innovation=state.innovation)
         return True
 
     def end(self) -> None:
@@ -128,7 +146,8 @@ class Compromise:
             passed: since the last tick, s.
         """
         state = self._state
-        if state.strict is not None and (np.abs(torque - state.strict) > most).any():
+        jumps = state.strict is not None and (np.abs(torque - state.strict) > most).any()
+        if jumps and state.innovation.likeness > 0.0:
             self.begin_anew()
             return 1.0
         calm = state.calm + (passed if state.strict is not None else 0.0)

@@ -75,9 +75,11 @@ class Controller(Independent, Periodic):
             bound applies if the state continues the one before, also to ticks that are cut short, and not for solvers
             that ignore inequalities. A torque that brakes may change twelve times faster, because late brakes sustain a
             swing. After 0.15 s at the bound it is loosened: noise would keep torques there for ever. None: no bound.
-        trade: whether levels are traded by weights where torques alternate at that bound, until the strict answer is
-            smooth again (see `wbc.control.compromise`). It calms a robot whose limits take directions from strict
-            levels; noise of the sensors looks the same, so choose it for smooth states only.
+        trade: how long contacts must have been the same before levels below limits and contacts may be traded by
+            weights, s: where torques alternate at that bound, until the strict answer is smooth again (see
+            `wbc.control.compromise`). It calms a robot whose limits take directions from strict levels. Steps of a walk
+            are shorter: a robot that walks or is pushed as it walks stands better on strict levels. Where the noise of
+            sensors makes torques alternate, levels stay strict, too. None: they are never traded.
         springs: whether to treat springs of joints without motors as rigid if contacts load them and their frequency is
             above 8 Hz (see `wbc.control.series`): accelerations are then those of the robot without them. False: forces
             follow from the springs' deflection.
@@ -106,7 +108,7 @@ class Controller(Independent, Periodic):
         friction: bool = True,
         guard: bool = True,
         rise: float | None = 0.05,
-        trade: bool = False,
+        trade: float | None = 1.0,
         springs: bool = True,
     ) -> None:
         if not isinstance(robot, Dynamics):
@@ -139,9 +141,8 @@ class Controller(Independent, Periodic):
         bound = None if self.solver.ignores_inequalities else self.rise
         self._steadiness = None if bound is None else Steadiness(self.robot, bound)
         self._steady: dict[tuple[Layout, bool], SteadySolving] = {}
-        if not isinstance(trade, bool):
-            raise WbcError(f"trade = {show(trade)} must be True or False")
-        self.trade, self._compromise = trade, Compromise()
+        self.trade = None if trade is None else number(trade, "trade, the time after a change of contacts, s,", low=0.0)
+        self._compromise = Compromise()
         self.measured: Mapping[str, Array] = {}
         self._exact = isinstance(self.solver, HierarchicalQP)
         bounds = [stack.name_of(task) for task in stack if task.bounds_only]
@@ -245,7 +246,8 @@ class Controller(Independent, Periodic):
         asked, steadiness = parts, self._steadiness
         try:
             if steadiness is not None and self._exact:
-                at_once = self._traded(steadiness, laid, tick, equation, parts, began) if self.trade else None
+                may = self.trade is not None and bool(steadiness.pressed or self._compromise.share)
+                at_once = self._traded(steadiness, laid, tick, equation, parts, began) if may else None
                 if at_once is None and steadiness.expected(self.robot, tick):
                     at_once = self._steadied_at_once(steadiness, laid, tick, equation, parts, began)
                 if at_once is not None:
@@ -316,10 +318,11 @@ class Controller(Independent, Periodic):
         hold in it, as they hold in each.
         """
         compromise, robot = self._compromise, self.robot
-        compromise.at(tick.time, tick.layout)
+        compromise.at(tick.time, tick.layout, self._ticker.innovation(), tick.period)
         if not compromise.share:
             swings = steadiness.expected(robot, tick) and steadiness.swings(tick.time)
-            if not (swings and compromise.begins(steadiness.pressed_for)):
+            settled = self._ticker.unchanged_for >= (self.trade or 0.0)
+            if not (swings and settled and compromise.begins(steadiness.pressed_for)):
                 return None
         elif not steadiness.bounds(robot, tick):
             compromise.end()
@@ -380,7 +383,8 @@ class Controller(Independent, Periodic):
         if key not in self._steady:
             bound, effort = steadiness.task, self.robot.limits.effort
             solver = self._compromise.solver if traded else self.solver
-            self._steady[key] = SteadySolving(program, equation, solver, bound, effort)
+            kept = program.leading_needs if traded else None
+            self._steady[key] = SteadySolving(program, equation, solver, bound, effort, kept)
         return self._steady[key]
 
     def _left(self, began: float, reserve: float = RESERVE) -> float:

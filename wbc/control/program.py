@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -110,6 +110,7 @@ class Program:
         layout: of x.
         levels: how many a solver sees.
         leading_bounds: how many of them, from the first on, do nothing but bound something.
+        leading_needs: how many of them, from the first on, do nothing but bound something or hold contacts.
         bounds_torques: whether a task keeps torques within what the actuators give.
     """
 
@@ -131,9 +132,14 @@ class Program:
         self._entries += [Entry(task, task.name, len(levels), len(levels) - top) for task in below]
         self.levels = len(levels) - top + bool(below)
         self.bounds_torques = any(entry.task.bounds_torques for entry in self._entries)
-        moves = {entry.rank for entry in self._entries if not entry.task.bounds_only}
+        self.leading_bounds = self._leading(lambda task: task.bounds_only)
+        self.leading_needs = self._leading(lambda task: task.bounds_only or task.holds_contacts)
+
+    def _leading(self, is_such: Callable[[Task], bool]) -> int:
+        """How many levels, from the first on, have such tasks and no others."""
+        others = {entry.rank for entry in self._entries if not is_such(entry.task)}
         filled = {entry.rank for entry in self._entries}
-        self.leading_bounds = next(rank for rank in range(self.levels + 1) if rank in moves or rank not in filled)
+        return next(rank for rank in range(self.levels + 1) if rank in others or rank not in filled)
 
     def parts(self, robot: Dynamics, tick: Tick) -> tuple[Part, ...]:
         """The rows of all tasks in the robot's present state; tasks that are switched off are left out."""

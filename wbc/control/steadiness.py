@@ -212,13 +212,20 @@ class SteadySolving:
         solver: that was asked first.
         task: the bound.
         effort: what each actuator gives, shape (na,).
+        kept: how many levels of the program a weighted sum does not trade; None: those above the bound.
     """
 
     def __init__(
-        self, program: Program, equation: MotionEquation, solver: Solver, task: TorqueRates, effort: Array
+        self,
+        program: Program,
+        equation: MotionEquation,
+        solver: Solver,
+        task: TorqueRates,
+        effort: Array,
+        kept: int | None = None,
     ) -> None:
         rank = program.leading_bounds
-        under = solver.under(rank)  # a weighted sum trades neither it nor what is above it
+        under = solver.under(rank if kept is None else kept)
         self._task = task
         self._level = InsertedLevel(program, equation, under, task, rank, effort)
 
