@@ -20,8 +20,8 @@ class Innovation(NamedTuple):
     """How much alike innovations are that follow each other.
 
     Attributes:
-        likeness: the mean cosine between an innovation and the next one, −1 to 1: about −1/2 where sensors are noisy,
-            0 where nothing is known.
+        likeness: the mean cosine between an innovation and the next one, a ratio from −1 to 1: about −1/2 where sensors
+            are noisy, 0 where nothing is known.
         last: the innovation of the tick before, m/s and rad/s, shape (nv,); None: not known.
     """
 
