@@ -91,9 +91,7 @@ class LimitedJoints(Task):
             return
         model, limits = robot.model, robot.limits
         chosen = (model.joints[name] for name in self._choose(model))
-        joints = [
-            joint for joint in chosen if joint.nv == 1 and np.isfinite([joint.lower, joint.upper, joint.velocity]).any()
-        ]
+        joints = [joint for joint in chosen if joint.limited]
         self._names = [joint.name for joint in joints]
         self._v = np.array([model.v_index[name] for name in self._names], dtype=np.intp)
         self._q = np.array([model.q_index[name] for name in self._names], dtype=np.intp)

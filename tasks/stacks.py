@@ -243,8 +243,7 @@ def _limited_joints(robot: Dynamics, hands: Iterable[str]) -> list[str]:
     """The driven joints with limits that move hands."""
     model = robot.model
     moving = {name for hand in hands for name in _way(robot, hand) if model.drives(name)}
-    joints = [joint for joint in model.joints.values() if joint.name in moving and joint.nv == 1]
-    return [joint.name for joint in joints if np.isfinite([joint.lower, joint.upper, joint.velocity]).any()]
+    return [joint.name for joint in model.joints.values() if joint.name in moving and joint.limited]
 
 
 def turns(robot: Dynamics, hand: str) -> bool:

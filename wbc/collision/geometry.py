@@ -11,7 +11,7 @@ import numpy as np
 from wbc.arrays import Array, ArrayLike, IntArray, numbers
 from wbc.collision.adding import Adding, placed
 from wbc.collision.engine import Engine, Witnesses, make_engine
-from wbc.collision.reading import base_of, can_meet, groups, solids_of, standing_on, touching
+from wbc.collision.reading import base_of, can_meet, groups, neighbours, solids_of, standing_on, touching
 from wbc.collision.solid import Solid, SolidKind
 from wbc.copies import Independent
 from wbc.dynamics.base import Dynamics
@@ -166,8 +166,8 @@ class CollisionGeometry(Adding, Independent):
         mine = nodes[-1]
         self._solids[name] = solid
         for other, node in zip(solids[:-1], nodes[:-1], strict=True):
-            neighbours = mine and node and (parents.get(mine) == node or parents.get(node) == mine)
-            if mine != node and not neighbours and not (kind == "plane" == other.kind):
+            beside = mine and node and neighbours(mine, node, parents)
+            if mine != node and not beside and not (kind == "plane" == other.kind):
                 self._pairs[other.name, name] = None
         self._changed()
 

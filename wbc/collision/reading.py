@@ -118,11 +118,22 @@ def can_meet(
     """
     a, b = nodes
     surrounding = (not a and one.body not in base) or (not b and other.body not in base)
-    if a == b or (not surrounding and (parents.get(a) == b or parents.get(b) == a)):
+    if a == b or (not surrounding and neighbours(a, b, parents)):
         return False
     if frozenset((one.body, other.body)) in excluded:
         return False
     return bool(one.bits[0] & other.bits[1] or other.bits[0] & one.bits[1])
+
+
+def neighbours(a: int, b: int, parents: dict[int, int]) -> bool:
+    """Whether a joint leads from one carrier of shapes to another.
+
+    Args:
+        a: one carrier.
+        b: the other.
+        parents: of carriers, see `groups`.
+    """
+    return parents.get(a) == b or parents.get(b) == a
 
 
 def standing_on(robot: Dynamics, nodes: Sequence[int]) -> set[int]:

@@ -145,6 +145,11 @@ class Joint(Remade):
         return POSITIONS[self.kind]
 
     @property
+    def limited(self) -> bool:
+        """Whether it has one coordinate, and a limit of position or speed."""
+        return self.nv == 1 and any(map(math.isfinite, (self.lower, self.upper, self.velocity)))
+
+    @property
     def nv(self) -> int:
         """Entries of `v` that are this joint's."""
         return VELOCITIES[self.kind]
