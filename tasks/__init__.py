@@ -19,8 +19,9 @@ stacks as data.
 from typing import TYPE_CHECKING
 
 from tasks.balance import CenterOfMass, CentroidalMomentum
-from tasks.contacts import ContactForce, ContactMotion, ForceMinimization, FrictionCones
+from tasks.contacts import ContactMotion, FrictionCones
 from tasks.custom import Rows
+from tasks.forces import ContactForce, ForceMinimization
 from tasks.frame import CartesianImpedance, EndEffectorAcceleration
 from tasks.joints import AccelerationMinimization, JointAcceleration, JointImpedance, TorqueMinimization
 from tasks.limits import JointLimits, TorqueLimits

@@ -8,7 +8,8 @@ import numpy as np
 import scipy.linalg
 
 from tasks.base_velocity import PLANAR, BaseVelocity
-from tasks.contacts import ContactMotion, ForceMinimization, FrictionCones
+from tasks.contacts import ContactMotion, FrictionCones
+from tasks.forces import ForceMinimization
 from tasks.joints import JointAcceleration, TorqueMinimization
 from tasks.limits import TorqueLimits
 from wbc.arrays import Array, ArrayLike
