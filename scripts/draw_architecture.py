@@ -130,6 +130,7 @@ LAYERS = {
     "wbc.errors": "errors that name what is wrong",
     "wbc.lazy": "names that are imported when asked for",
     "wbc.threads": "small matrices on one thread, and one thread in a controller",
+    "wbc.triangular": "triangles that are inverted on one thread",
 }
 """What is in each package of the layers."""
 

@@ -8,12 +8,13 @@ import time
 
 import numpy as np
 import pytest
-from threadpoolctl import threadpool_info
+from threadpoolctl import threadpool_info, threadpool_limits
 
 import tasks
 import wbc
-from tests.control.scenes import standing
+from tests.control.scenes import SOLVERS, standing
 from wbc import classical, kinematics
+from wbc.triangular import triangular_inverse
 
 
 def threads() -> list[int]:
@@ -26,6 +27,27 @@ def test_linear_algebra_is_held_to_one_thread() -> None:
     with wbc.single_threaded():
         assert set(threads()) == {1}
     assert threads() == before
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_a_tick_wakes_no_other_thread(solver: str) -> None:
+    """OpenBLAS spreads triangular systems over its threads: on a busy processor a tick waited for milliseconds."""
+    ours, q = standing("humanoid", "numpy", solver)
+    states = np.random.default_rng(0).normal(scale=0.2, size=(60, ours.robot.nv))
+    with threadpool_limits(limits=2):
+        assert set(threads()) == {2}
+        for k, v in enumerate(states):
+            if k == 10:  # what is laid out at first may be large
+                before = time.process_time() - time.thread_time()
+            ours.step(ours.robot.integrate(q, v, 1.0), v, 1e-3 * k)
+        elsewhere = time.process_time() - time.thread_time() - before
+    assert elsewhere < 5e-3, "s of other threads"
+
+
+def test_a_triangle_is_inverted_whatever_stands_in_the_other_half() -> None:
+    full = np.random.default_rng(1).normal(size=(9, 9)) + 5.0 * np.eye(9)
+    for lower, half in ((True, np.tril(full)), (False, np.triu(full))):
+        assert np.allclose(triangular_inverse(full, lower) @ half, np.eye(9), rtol=0.0, atol=1e-13)
 
 
 class Waiting(tasks.JointAcceleration):

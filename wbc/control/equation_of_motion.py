@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from typing import NoReturn
 
 import numpy as np
-from scipy.linalg import lapack, solve_triangular
+from scipy.linalg import lapack
 
 from wbc.arrays import Array, ArrayLike, IntArray
 from wbc.contacts import Contact
@@ -22,6 +22,7 @@ from wbc.model.names import velocity_names
 from wbc.tasking.rows import Rows
 from wbc.tasking.task import Task
 from wbc.tasking.tick import Tick
+from wbc.triangular import triangular_inverse
 
 RANK = 1e-9
 """A direction with less than this share of the greatest singular value is held by other rows already."""
@@ -253,7 +254,7 @@ def _combinations(G: Array) -> tuple[Array, Array]:
     weak = np.abs(diagonal) < least
     if weak.any():
         R = R + np.diag(np.where(weak, np.where(diagonal < 0.0, -least, least) - diagonal, 0.0))
-    P = np.vstack([solve_triangular(R, Q[:, :na].T), Q[:, na:].T]) if na else Q.T
+    P = np.vstack([triangular_inverse(R) @ Q[:, :na].T, Q[:, na:].T]) if na else Q.T
     return np.ascontiguousarray(P), np.hstack([Q[:, :na] @ R, Q[:, na:]])
 
 

@@ -9,6 +9,7 @@ from wbc.dynamics.base import Dynamics
 from wbc.tasking.rows import Rows
 from wbc.tasking.task import Task
 from wbc.tasking.tick import Tick
+from wbc.triangular import triangular_inverse
 
 
 class LeastTorqueByInverseMass(Task):
@@ -21,5 +22,5 @@ class LeastTorqueByInverseMass(Task):
     def rows(self, robot: Dynamics, tick: Tick) -> Rows:
         """See `Task`."""
         L, _ = lapack.dpotrf(robot.mass_matrix, lower=1)
-        rows = lapack.dtrtrs(L, robot.actuation_matrix.T, lower=1)[0]
+        rows = triangular_inverse(L, lower=True) @ robot.actuation_matrix.T
         return Rows.equal(np.zeros(robot.nv), torque=rows)

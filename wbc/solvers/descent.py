@@ -5,7 +5,6 @@ from __future__ import annotations
 from time import perf_counter
 
 import numpy as np
-from scipy.linalg import lapack
 
 from wbc.arrays import Array, IntArray
 from wbc.solvers.answer import Answer, AnswerStatus, Sides, grade
@@ -13,6 +12,7 @@ from wbc.solvers.elimination import eliminate
 from wbc.solvers.hierarchical_qp import HierarchicalQP
 from wbc.solvers.level import Hierarchy
 from wbc.solvers.qp import QuadraticProgram
+from wbc.triangular import triangular_inverse
 
 _ATTEMPTS = ((3e-11, 1e-6), (1e-8, 1e-4))
 """Where a QP is not solved it is tried again with the next of these. First: by what fraction of |row| (1 + |x|) the
@@ -145,7 +145,7 @@ class Descent:
         """
         r, m = Y.shape[1], len(loose)
         Q, R = np.linalg.qr(C)
-        parts = [lapack.dtrtrs(R, Y.T, 0, 1)[0].T] if r else []
+        parts = [Y @ triangular_inverse(R)] if r else []
         basis = np.hstack([*parts, Z])
         f = basis.shape[1] - r
         inequalities = np.concatenate([self.carried, loose])
