@@ -1,4 +1,4 @@
-"""What is handed in, made an array of floats; a wrong shape or name is reported here, in one way."""
+"""Conversion of arguments to arrays of floats. All errors about wrong shapes and names are made here."""
 
 from __future__ import annotations
 

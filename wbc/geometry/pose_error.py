@@ -1,4 +1,4 @@
-"""How far poses are from where they should be."""
+"""Differences between desired and measured poses."""
 
 from __future__ import annotations
 

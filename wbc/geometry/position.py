@@ -1,4 +1,4 @@
-"""Cylindrical and spherical coordinates of a position, and what their rates have to do with velocity (ETH 2.3–2.17).
+"""Cylindrical and spherical coordinates of a position, and the relation of their rates to velocity (ETH 2.3–2.17).
 
 Cylindrical: (ρ, θ, z), spherical: (r, θ, φ), with θ the azimuth from x towards y and φ the polar angle from z. Read
 out of a position, θ is in [-π, π] and φ in [0, π]; an angle that the position does not determine (θ on the z axis,

@@ -44,7 +44,7 @@ def velocity_slope(dS: ArrayLike, rates: ArrayLike) -> Array:
 
 
 def gamma_parts(S: ArrayLike, dS: ArrayLike) -> tuple[Array, Array]:
-    """What makes S⁻ᵀ Ṡᵀ and −S⁻ᵀ ∂ᵀ(S ẋ)/∂x of the velocities: Σ γ_k,1 v_k and Σ γ_k,2 v_k (From 42, 45).
+    """S⁻ᵀ Ṡᵀ and −S⁻ᵀ ∂ᵀ(S ẋ)/∂x as functions of the velocities: Σ γ_k,1 v_k and Σ γ_k,2 v_k (From 42, 45).
 
     Args:
         S: v = S ẋ (m, m), not singular.

@@ -32,7 +32,7 @@ _FAR = 1e6  # m or rad in one step: a method that has run away
 
 
 class Motion(NamedTuple):
-    """What `simulate` gives.
+    """The result of `simulate`.
 
     Attributes:
         time: s, shape (n + 1,).
@@ -156,7 +156,7 @@ def _energy_momentum(body: RigidBody, T: Array, v: Array, dt: float, force: _For
 
 
 def _force(body: RigidBody, t: float, T: Array, v: Array, force: _Forces) -> Array:
-    """What acts on the momentum: the force from outside and gravity."""
+    """The force on the momentum: external force and gravity."""
     tau = force(t, T, v)
     return -body.gravity_force(T) if tau is None else body.group.vector(tau, "force") - body.gravity_force(T)
 

@@ -71,7 +71,7 @@ class RigidBody:
         return 0.5 * float(self.momentum(v) @ self.group.vector(v, "v"))
 
     def potential_energy(self, T: ArrayLike) -> float:
-        """Of gravity, zero with the centre of mass at the world's origin, J."""
+        """The potential energy of gravity, J; zero with the centre of mass at the world's origin."""
         return -self.body.mass * float(self.gravity @ pose.transform_point(constant_transform(T, "T"), self.body.com))
 
     def energy(self, T: ArrayLike, v: ArrayLike) -> float:

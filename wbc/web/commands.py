@@ -1,4 +1,4 @@
-"""What a person may ask of a run. Plain data: it is made anywhere, and carried out by the run between two ticks."""
+"""Requests of a person to a run. They are plain data; the run carries them out between two ticks."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Go:
 
 @dataclass(frozen=True)
 class Pace:
-    """How fast the simulation goes.
+    """The speed of the simulation.
 
     Attributes:
         speed: simulated seconds in one of the clock's; 0.1 is slow motion.

@@ -51,7 +51,7 @@ def support_polygon(points: Array) -> Array | None:
 
 
 def pressure_point(pose: Array, force: Array, touch: Touch) -> Array:
-    """Where a contact's force is drawn: at its frame; for a wrench on a sole, at the centre of pressure.
+    """The point at which a contact's force is drawn: its frame; for a wrench on a sole, the centre of pressure.
 
     Args:
         pose: of the contact's frame, shape (4, 4).

@@ -51,7 +51,7 @@ class Gaps:
 
     @classmethod
     def of(cls, robot: Dynamics, stack: Stack | None = None) -> Gaps | None:
-        """Those that a task of a stack keeps apart; else those of the robot's own shapes; None where it has no pairs.
+        """The pairs that a task keeps apart, or else those of the robot's own shapes; None without pairs.
 
         Args:
             robot: that is shown.

@@ -1,4 +1,4 @@
-"""What can be turned of a task: its weight, and its gains as numbers that mean something to a person."""
+"""The knobs of a task: its weight, and its gains as numbers that a person can read."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def turnable(task: Task) -> bool:
 
 
 def knobs(task: Task, origin: Feedback | None = None) -> list[Knob]:
-    """What can be turned of a task, with where it is now.
+    """The knobs of a task, with their present values.
 
     Args:
         task: of a stack.

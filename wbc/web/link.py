@@ -26,13 +26,13 @@ EVERY = 1.0 / 30
 """From picture to picture, s of the clock."""
 
 IDLE = 0.2
-"""How often it is looked whether a browser has come, s."""
+"""Interval between checks for a browser, s."""
 
 PATIENCE, POLLED = 0.02, 2e-4
-"""How long a picture waits for a run that has no time, and how often it is looked whether it has, s."""
+"""Longest wait of a picture for an idle moment of the run, and interval between checks, s."""
 
 START = 60.0
-"""That a page may take to be there, s."""
+"""Longest time in which a page may start, s."""
 
 LOOPBACK = "127.0.0.1"
 

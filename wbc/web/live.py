@@ -85,7 +85,7 @@ class Live(Unique):
 
     @property
     def stack(self) -> Stack:
-        """Of the scene's controller, or of its kinematics."""
+        """The stack of the scene's controller or kinematics."""
         return self._mover.stack
 
     @property
@@ -94,7 +94,7 @@ class Live(Unique):
 
     @property
     def frames(self) -> tuple[str, ...]:
-        """That can be pushed; none where there is no plant."""
+        """Frames that can be pushed; none without a plant."""
         return tuple(self.scene.plant.frames) if isinstance(self.scene, Scene) else ()
 
     @property
@@ -103,7 +103,7 @@ class Live(Unique):
         return self.scene.plant.contact_forces if isinstance(self.scene, Scene) else {}
 
     def knobs(self) -> dict[str, list[Knob]]:
-        """What can be turned of each task, and where it is now."""
+        """The knobs of each task, with their present values."""
         return {name: knobs(self.stack[name], self._origin.get(name)) for name in self.stack.names}
 
     def ask(self, command: Command) -> None:
@@ -185,7 +185,7 @@ class Live(Unique):
 
     @property
     def pushes(self) -> list[Push]:
-        """Those that act now."""
+        """The pushes that act now."""
         return [push for push in self._pushing(self._now) if push.start <= self._now < push.start + push.duration]
 
     def _between(self, now: float) -> None:

@@ -23,7 +23,7 @@ DIRECTIONS = {
     "up": (0.0, 0.0, 1.0),
     "down": (0.0, 0.0, -1.0),
 }
-"""Of pushes, in the world's axes."""
+"""Directions of pushes, world axes."""
 
 BUTTONS: dict[str, Literal["pause", "on", "step", "reset", "end"]] = {
     "Pause": "pause",
@@ -35,10 +35,10 @@ BUTTONS: dict[str, Literal["pause", "on", "step", "reset", "end"]] = {
 """What a run is asked for."""
 
 SPEEDS = ("1/20", "1/10", "1/4", "1/2", "1")
-"""Of the simulation, as shares of the clock's."""
+"""Speeds of the simulation, as shares of real time."""
 
 GRACE = 1.5
-"""How long a slider is left alone after somebody moved it, s of the clock."""
+"""Time after a person moved a slider during which the run does not move it, s of the clock."""
 
 Send = Callable[[Command], None]
 

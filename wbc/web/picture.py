@@ -1,4 +1,4 @@
-"""What is sent to a page: once what stays as it is, then picture after picture. Plain data that can be pickled."""
+"""Data for a page: first the constant part, then picture after picture. All of it can be pickled."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class Touch:
 
     @classmethod
     def of(cls, contact: Contact) -> Touch:
-        """What is drawn of a contact.
+        """The drawn properties of a contact.
 
         Args:
             contact: of a stack that has been fitted to its robot.
@@ -123,7 +123,7 @@ def _is_com(task: Any) -> bool:  # noqa: ANN401
 
 @dataclass(frozen=True, eq=False)
 class Scenery:
-    """What stays as it is while a page is shown.
+    """The constant part of a page.
 
     Attributes:
         title: of the page.
@@ -155,7 +155,7 @@ class Scenery:
 
     @property
     def weight(self) -> float:
-        """Of the robot, N; forces are drawn against it."""
+        """Weight of the robot, N; the scale of drawn forces."""
         gravity = float(np.linalg.norm(self.robot.model.gravity)) or 9.81
         return max(self.robot.mass * gravity, 1e-6)
 

@@ -25,7 +25,7 @@ DRAWN = 1500
 
 
 def scenery(log: Log, robot: Dynamics) -> Scenery:
-    """What stays as it is of a log.
+    """The constant part of a replay.
 
     Args:
         log: of a run.

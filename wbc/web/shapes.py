@@ -14,7 +14,7 @@ from wbc.web.meshes import visual_meshes
 from wbc.web.picture import Surface
 
 MESH_COLOR = (0.72, 0.74, 0.78, 1.0)
-"""Of what has no colour of its own."""
+"""Colour of shapes without one."""
 
 AROUND = 24
 """Corners of a circle."""
@@ -120,7 +120,7 @@ def _ball(radius: float, half: float, up: int = 12) -> tuple[Array, IntArray]:
 
 
 def _turned(radii: Array, heights: Array) -> tuple[Array, IntArray]:
-    """What a line makes that turns about z: from its lowest point up."""
+    """The surface that a line makes as it turns about z, from its lowest point up."""
     angles = np.linspace(0.0, 2.0 * np.pi, AROUND, endpoint=False)
     rings = [
         np.column_stack([r * np.cos(angles), r * np.sin(angles), np.full(AROUND, h)])

@@ -1,4 +1,4 @@
-"""What passes from a control loop to who looks at it: the newest, and never a wait."""
+"""Hands the newest tick of a control loop to its viewers; the loop never waits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What stands in the middle of a page: the robot, what it touches, and what acts on it."""
+"""The middle of a page: the robot, its contacts, and the forces on it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ARROW = 1.0
 GREEN, GREY, RED, YELLOW, BLUE = (30, 140, 70), (120, 130, 140), (225, 30, 50), (240, 190, 40), (60, 120, 210)
 
 GRACE = 1.0
-"""How long after the last drag a target is left where it was dragged to, s of the clock."""
+"""Time after a drag during which a target stays where it was dragged to, s of the clock."""
 
 MOVED = 1e-3
 """Lines between near bodies are drawn anew when an end has moved by this, m."""
@@ -36,7 +36,7 @@ SHOWN = {
     "targets": True,
     "camera follows": True,
 }
-"""What can be shown beside the robot, and whether it is at the start."""
+"""Options of what is shown beside the robot, with their initial values."""
 
 
 class Stage:
@@ -185,7 +185,7 @@ class Stage:
     # --- of a moment -------------------------------------------------------------------------------------------
 
     def _renew(self, name: str, make: Callable[[], Any] | None) -> None:
-        """What changes its size from picture to picture is made anew, or taken away."""
+        """Replaces or removes an object that changes its size from picture to picture."""
         old = self._there.pop(name, None)
         if make is not None:
             self._there[name] = make()
@@ -303,7 +303,7 @@ class Stage:
 
 
 def gap_color(gap: Gap) -> tuple[int, int, int]:
-    """How a distance is drawn."""
+    """The colour of a distance."""
     return RED if gap.distance < gap.margin else YELLOW if gap.distance < gap.margin + 0.5 * NEAR else GREY
 
 
@@ -313,7 +313,7 @@ def _three(corner: tuple[float, ...]) -> Array:
 
 
 def _extent(scenery: Scenery) -> float:
-    """How large the robot is, m."""
+    """The size of the robot, m."""
     robot = scenery.robot
     points = [robot.pose(s.body)[:3, :3] @ s.vertices.T + robot.pose(s.body)[:3, 3:] for s in scenery.surfaces]
     if not points:

@@ -20,7 +20,7 @@ EXPLAINED = 0.4
 
 
 def scenery(live: Live) -> Scenery:
-    """What stays as it is of a live run.
+    """The constant part of a live run.
 
     Args:
         live: that has not begun.
