@@ -205,6 +205,7 @@ def plant_examples(dog: wbc.Dynamics) -> Iterator[object]:
     from wbc.application import Comparison
 
     yield Comparison("standing", scene)
+    yield simulation.Cone("LF_foot", 0.6, (0.0, 0.0, 1.0))
 
 
 def solver_examples() -> Iterator[object]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import signal
 import subprocess
 import sys
@@ -335,3 +336,19 @@ def test_limits_go_by_the_period_of_the_run() -> None:
     assert limited.period == 1e-3
     with pytest.raises(WbcError, match="the control period, s, = 'soon' must be a number"):
         run(limited, plant, 0.03, period="soon")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "cone", [3, ["LF_foot", 0.6, [0, 0, 1]], ["LF_foot", -1.0, [0, 0, 1], ""], ["LF_foot", 0.6, [0, 0], ""]]
+)
+def test_cones_of_a_damaged_header_are_named(tmp_path, cone) -> None:
+    robot = wbc.load("quadruped", "numpy")
+    path = tmp_path / "a.log"
+    wbc.run(wbc.Controller(robot, tasks.stacks.standing(robot)), wbc.Simulator(robot), 0.003, record=path)
+    magic, header, rest = path.read_bytes().split(b"\n", 2)
+    told = json.loads(header)
+    assert set(told["cones"]) == set(robot.model.feet)
+    told["cones"]["LF_foot"] = cone
+    path.write_bytes(b"\n".join((magic, json.dumps(told).encode(), rest)))
+    with pytest.raises(wbc.WbcError, match="is damaged: its header can't be read"):
+        wbc.read_log(path)

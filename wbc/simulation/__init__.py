@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from wbc.lazy import lazy
 from wbc.simulation.builtin import Simulator
-from wbc.simulation.log import Log, Worry, read_log
+from wbc.simulation.log import Cone, Log, Worry, read_log
 from wbc.simulation.loop import Push, run
 from wbc.simulation.plant import Plant
 from wbc.simulation.plants import Plants
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from wbc.simulation.mujoco import MujocoSimulator
 
 __all__ = [
+    "Cone",
     "Log",
     "MujocoSimulator",
     "Noise",
