@@ -4,6 +4,7 @@ from tasks.locomotion.adaptation import StepAdaptation
 from tasks.locomotion.footsteps import CommandedSteps, Footstep, FootstepPlanner, ListedSteps, Moment
 from tasks.locomotion.gait import Gait
 from tasks.locomotion.pendulum import CenterPlanner, DivergentPlanner, Piece, Plan
+from tasks.locomotion.pushes import PushEstimate
 from tasks.locomotion.schedule import Interval, Schedule
 from tasks.locomotion.tracking import Tracker, ZeroMomentTracker
 from tasks.locomotion.trot import Trot
@@ -21,6 +22,7 @@ __all__ = [
     "Moment",
     "Piece",
     "Plan",
+    "PushEstimate",
     "Schedule",
     "StepAdaptation",
     "Tracker",

@@ -18,6 +18,12 @@ from wbc.solvers import HierarchicalQP, Level
 QUINTIC = 5.78
 """Greatest acceleration on a path of least jerk over a unit length in a unit time."""
 
+UPSET = 0.03
+"""Error at landing from which on the next support is counted on, m; from twice of it on, fully."""
+
+FREE = 1e-3
+"""Weight of a deviation at landing that the next support takes away."""
+
 SOONEST = 0.04
 """The shortest time until landing that is demanded of a foot, s."""
 
@@ -42,16 +48,19 @@ class StepAdaptation:
     is sought: with ξ the divergent component, p the zero-moment point, u the shift of the step, s the share with which
     what the plan needs at landing goes along with it, and b what is off then,
 
-        (ξ − p) σ = needed + s u + b,     least  w_u |u|² + w_t (t − t_nominal)² + w_b |b|²,
+        (ξ − p) σ = needed + s u + b + F f,     least  w_u |u|² + w_t (t − t_nominal)² + w_b |b|²,
 
-    u within what the legs reach and not into the other foot, σ within the times in which the foot gets there.
+    u within what the legs reach and not into the other foot, σ within the times in which the foot gets there. F f, with
+    f between −1 and 1, costs nothing: what is too little to be heeded, and what the zero-moment point takes away in the
+    next swing. Two feet that are points leave it the line between them: a trot that is pushed to the side steps across
+    that line, by half as much as in the way of the push.
 
     Args:
         off: w_b, weight of the deviation from the plan at landing.
         place: w_u, of the shift.
         time: w_t, of another time, m²/s².
         heedless: error at landing, forward and to the side, that steps are not changed for, m: that of a leg that
-            swings comes and goes in every step.
+            swings comes and goes in every step. More than twice of it counts as a whole.
         fastest: least time of a swing, s.
         slowest: greatest time of a swing, as a share of what the schedule has.
         swiftest: greatest acceleration of a foot, m/s².
@@ -64,9 +73,9 @@ class StepAdaptation:
         time: float = 2.0,
         *,
         heedless: tuple[float, float] = (0.03, 0.03),
-        fastest: float = 0.25,
+        fastest: float = 0.22,
         slowest: float = 1.2,
-        swiftest: float = 30.0,
+        swiftest: float = 40.0,
     ) -> None:
         self.off, self.place = number(off, "off", above=True), number(place, "place", above=True)
         self.time = number(time, "time, m²/s²,", above=True)
@@ -85,6 +94,7 @@ class StepAdaptation:
         whole: float,
         support: Array,
         room: tuple[Array, Array],
+        later: Array | None = None,
     ) -> Adapted | None:
         """What a step is to be changed to; None where it need not be.
 
@@ -97,6 +107,8 @@ class StepAdaptation:
             whole: time of a swing in the schedule, s.
             support: corners of what the feet stand on, counter-clockwise, m, shape (n, 2).
             room: least and most shift, heading's axes, m, shape (2,) each.
+            later: how far a zero-moment point can leave its plan on the feet that stand in the next swing: half the
+                diagonals of a parallelogram, m, the columns, world axes, shape (2, n); None: not at all.
         """
         omega, R = moment.omega, turn(moment.heading)[:2, :2]
         grows = math.exp(omega * left)
@@ -111,8 +123,12 @@ class StepAdaptation:
         way = float(np.linalg.norm(step.position[:2] - swing.state[0, :2]))
         soonest = min(max(self.fastest - swing.elapsed, math.sqrt(QUINTIC * way / self.swiftest), SOONEST), left)
         latest = max(self.slowest * whole - swing.elapsed, soonest + 0.01)
-        away = R.T @ (moment.divergent - p) - dead / grows
-        found = self.adapt(away, needed, plan.share, omega, left, (soonest, latest), room)
+        away = R.T @ (moment.divergent - p)
+        free = np.diag(self.heedless * np.clip(2 - np.abs(beyond) / np.maximum(self.heedless, 1e-9), 0.0, 1.0))
+        if later is not None:
+            upset = min(max(float(np.hypot(*beyond)) / UPSET - 1.0, 0.0), 1.0)
+            free = np.column_stack([free, upset * R.T @ later])
+        found = self.adapt(away, needed, plan.share, omega, left, (soonest, latest), room, free)
         return None if found is None else Adapted(R @ found.shift, found.left)
 
     def adapt(
@@ -124,6 +140,7 @@ class StepAdaptation:
         nominal: float,
         times: tuple[float, float],
         room: tuple[Array, Array],
+        free: Array | None = None,
     ) -> Adapted | None:
         """The best step; None where the problem has no solution.
 
@@ -135,17 +152,25 @@ class StepAdaptation:
             nominal: time until the step lands, s.
             times: between which it may be, s.
             room: least and most shift, m, shape (2,) each.
+            free: deviation at landing that costs nothing: half the diagonals of a parallelogram, m, the columns, shape
+                (2, n); None: none.
         """
-        sigma = math.exp(omega * nominal)
-        A = np.zeros((2, 5))  # in x = (u, σ, b): s u − away σ + b = −needed
+        free = np.zeros((2, 0)) if free is None else free
+        sigma, n = math.exp(omega * nominal), free.shape[1]
+        A = np.zeros((2, 5 + n))  # in x = (u, σ, b, f): s u − away σ + b + F f = −needed
         A[0, 0] = A[1, 1] = share
         A[0, 3] = A[1, 4] = 1.0
-        A[:, 2] = -away
-        lower = np.array([*room[0], math.exp(omega * times[0])])
-        upper = np.maximum(np.array([*room[1], math.exp(omega * times[1])]), lower)
-        scale = np.sqrt([self.place, self.place, self.time / (omega * sigma) ** 2, self.off, self.off])
-        wanted = scale * np.array([0.0, 0.0, sigma, 0.0, 0.0])
-        levels = [Level(A, -needed, -needed), Level(np.eye(5)[:3], lower, upper), Level(np.diag(scale), wanted, wanted)]
+        A[:, 2], A[:, 5:] = -away, free
+        lower = np.array([*room[0], math.exp(omega * times[0]), *np.full(n, -1.0)])
+        upper = np.maximum(np.array([*room[1], math.exp(omega * times[1]), *np.ones(n)]), lower)
+        weights = [self.place, self.place, self.time / (omega * sigma) ** 2, self.off, self.off, *np.full(n, FREE)]
+        scale, wanted = np.sqrt(weights), np.zeros(5 + n)
+        wanted[2] = scale[2] * sigma
+        levels = [
+            Level(A, -needed, -needed),
+            Level(np.delete(np.eye(5 + n), (3, 4), axis=0), lower, upper),
+            Level(np.diag(scale), wanted, wanted),
+        ]
         x = self._solver.solve(levels).x
         if not np.isfinite(x).all():
             return None

@@ -12,9 +12,17 @@ from wbc.tasking.rows import Rows
 from wbc.tasking.task import Task
 from wbc.tasking.tick import Tick
 
+LEVEL = 5.0
+"""Scale of the row of the height while the robot is pushed and not all can be had: a robot that jumps can't step."""
+
 
 class Led(Protocol):
     """Decides how the centre of mass moves."""
+
+    @property
+    def pushed(self) -> float:
+        """How far something pushes, or has just pushed, the robot, 0 to 1."""
+        ...
 
     def acceleration(self, robot: Dynamics, time: float) -> Array:
         """Of the centre of mass, m/s², world, shape (3,)."""
@@ -40,7 +48,8 @@ class Balance(Task):
     def rows(self, robot: Dynamics, tick: Tick) -> Rows:
         """See `Task`; three rows."""
         wanted = self._led.acceleration(robot, tick.time)
-        return Rows.equal(wanted - robot.com_bias, acceleration=robot.com_jacobian)
+        scale = np.array([1.0, 1.0, 1.0 + (LEVEL - 1.0) * self._led.pushed])
+        return Rows.equal(scale * (wanted - robot.com_bias), acceleration=scale[:, None] * robot.com_jacobian)
 
     def row_names(self, robot: Dynamics, tick: Tick) -> list[str]:
         """See `Task`."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -14,10 +15,11 @@ from tasks.locomotion.adaptation import StepAdaptation
 from tasks.locomotion.balance import Balance
 from tasks.locomotion.footsteps import Footstep, FootstepPlanner, ListedSteps, Moment, tilt, turn
 from tasks.locomotion.pendulum import CenterPlanner, DivergentPlanner, Piece, Plan
-from tasks.locomotion.schedule import Schedule
+from tasks.locomotion.pushes import PushEstimate
+from tasks.locomotion.schedule import Interval, Schedule
 from tasks.locomotion.soles import Soles
 from tasks.locomotion.swing import FROZEN, Swing
-from tasks.locomotion.tracking import Tracker, ZeroMomentTracker, hull
+from tasks.locomotion.tracking import Tracker, ZeroMomentTracker, hull, nearest
 from wbc.arrays import Array, ArrayLike, numbers
 from wbc.control.protocol import TorqueController
 from wbc.control.stack import Stack
@@ -39,6 +41,23 @@ SMOOTH = 0.3
 
 LEASH = 0.25
 """The place that the command leads to is never farther from the centre of mass than this, m."""
+
+SPARE = 0.5
+"""Share of the line between two feet that is counted on after a push, for the next swing."""
+
+FROZEN_POINT = 0.05
+"""As `FROZEN`, for feet that are points: nothing turns them, and they are light."""
+
+HURRY = 0.02, 0.02
+"""Where the divergent component is farther outside of all feet than the first, m, the next foot is lifted in as
+much time as the second, s: standing on is of no use.
+"""
+
+SOONER = 0.04
+"""A plan makes a step sooner or later than the one before by no more than this, s: legs must not jerk."""
+
+TWIST = 0.3
+"""A sole that lands is turned against the trunk no more than this, rad: a hip has no more room."""
 
 CLOSING = 0.02
 """Time over which a foot that has landed takes its force, s."""
@@ -84,6 +103,7 @@ class Stepping:
         balance: the task that moves the centre of mass.
         trunk: the task that keeps the root upright and along the heading.
         swings: by foot, the tasks that move feet in the air, named "swing of ..."; each is off on the ground.
+        push: the `PushEstimate` that steps heed; may be replaced by one with other values.
         trouble: why the robot has slowed down; empty while it follows its command.
     """
 
@@ -126,6 +146,7 @@ class Stepping:
         gravity = float(np.linalg.norm(robot.model.gravity)) or 9.81
         self.omega = math.sqrt(gravity / self.height)
         self._felt_weight = self.touch * robot.mass * gravity
+        self.push = PushEstimate() if soles.flat else PushEstimate(heedless=0.1)
         self.greatest, self.limits = np.array(greatest, dtype=float), np.array(limits, dtype=float)
         self._height_gains = height_gains
         self.balance = Balance(self, heed)
@@ -218,6 +239,13 @@ class Stepping:
         self._high = np.zeros(3)  # of the centre of mass: where it should be, its rate, and the rate of that
         self._normal = np.array([0.0, 0.0, 1.0])
         self._support = np.zeros((1, 2))
+        self._asked = np.zeros(2)
+        self.push.reset()
+
+    @property
+    def pushed(self) -> float:
+        """How far something pushes, or has just pushed, the robot, 0 to 1."""
+        return self.push.recent
 
     # --- what the tasks ask for ---------------------------------------------------------------------------------------
 
@@ -227,7 +255,7 @@ class Stepping:
             return np.zeros(3)
         com, velocity = robot.com, robot.com_velocity
         divergent, zmp = self._plan.at(time)
-        flat = self.tracker.acceleration(com, velocity, divergent, zmp, self._support, self.omega)
+        self._asked = flat = self.tracker.acceleration(com, velocity, divergent, zmp, self._support, self.omega)
         z, rate, change = self._high
         gains = self._height_gains
         return np.append(flat, change + gains.kd * (rate - velocity[2]) + gains.kp * (z - com[2]))
@@ -280,6 +308,7 @@ class Stepping:
         if not self._feet:
             self._find(robot)
         self._follow(t, dt, robot)
+        self.push.update(robot.com_velocity[:2], self._asked, self.omega, dt)
         changed = self._clock(t, dt, robot, stack)
         changed |= self._feel(getattr(controller, "measured", {}), robot, stack)
         if changed or self._plan is None or t - self._plan.time >= REPLAN - DUE:
@@ -287,6 +316,8 @@ class Stepping:
         for foot, swing in self._swinging.items():
             goal = next((step for step in self._steps if step.foot == foot), None)
             if goal is not None:
+                if foot in self.soles.flat:
+                    goal = self._untwisted(goal, robot)
                 swing.advance(goal, self._until(foot), dt)
         self._rise(robot, dt)
         standing = tuple(foot for foot in self.feet if foot not in self._swinging)
@@ -297,10 +328,19 @@ class Stepping:
     def _find(self, robot: Dynamics) -> None:
         """Finds the robot standing."""
         self._feet = {foot: self.soles.step(robot, foot) for foot in self.feet}
-        R = robot.pose(self.robot.model.root)[:3, :3] @ self._upright.T
-        self._heading = math.atan2(R[1, 0], R[0, 0])
+        self._heading = self._yaw(robot)
         self._high, self._place = np.array([robot.com[2], 0.0, 0.0]), robot.com[:2].copy()
         self._normal = self.soles.normal(list(self._feet.values()))
+
+    def _yaw(self, robot: Dynamics) -> float:
+        """Of the trunk, rad."""
+        R = robot.pose(self.robot.model.root)[:3, :3] @ self._upright.T
+        return math.atan2(R[1, 0], R[0, 0])
+
+    def _untwisted(self, step: Footstep, robot: Dynamics) -> Footstep:
+        """A footstep that the hip has room for."""
+        off = math.remainder(step.yaw - self._yaw(robot), 2 * math.pi)
+        return replace(step, yaw=step.yaw + min(max(off, -TWIST), TWIST) - off)
 
     def _follow(self, t: float, dt: float, robot: Dynamics) -> None:
         """Smooths the command, and integrates the place that it leads to."""
@@ -355,7 +395,13 @@ class Stepping:
                 stack.open_contact(foot)
                 stack.switch_on(f"swing of {foot}")
                 pose = self.soles.pose(robot, foot)
-                self._swinging[foot] = Swing(self.soles.step(robot, foot), pose[:3, :3], self.lift)
+                self._swinging[foot] = Swing(
+                    self.soles.step(robot, foot),
+                    pose[:3, :3],
+                    self.lift,
+                    usual=self.schedule.swing(foot),
+                    frozen=self._frozen(foot),
+                )
         return True
 
     def _first(self) -> int:
@@ -404,6 +450,10 @@ class Stepping:
         self._feet[foot] = self.soles.step(robot, foot)
         self._landed += 1
 
+    def _frozen(self, foot: str) -> float:
+        """See `FROZEN`."""
+        return FROZEN if foot in self.soles.flat else FROZEN_POINT
+
     def _until(self, foot: str) -> float:
         """Time until a swinging foot is to land, s."""
         intervals, index = self.schedule.intervals, self._index
@@ -425,7 +475,7 @@ class Stepping:
             if name not in self._swinging:
                 self._feet[name] = self.soles.step(robot, name)
         ahead = self.schedule.ahead(self._index, max(self._remaining, 0.0), 5.0 / self.omega)
-        air = ahead[0].air
+        air, normal = ahead[0].air, self.soles.normal(list(self._feet.values()))
         moment = Moment(
             t,
             self._rate,
@@ -438,23 +488,49 @@ class Stepping:
             tuple(foot for foot in self.feet if foot not in air),
             ahead,
             self._landed,
-            (float(self._normal[0]), float(self._normal[1]), float(self._normal[2])),
+            (float(normal[0]), float(normal[1]), float(normal[2])),
         )
         zmp = None if self._plan is None else self._plan.at(t)[1]
         nominal = list(self.planner.steps(moment))
         self._plan = plan = self.center.plan(moment, nominal, zmp)
         foot = next(iter(self._swinging), None)
         step = next((step for step in nominal if step.foot == foot), None)
-        if foot is not None and step is not None and self._until(foot) > FROZEN:
+        if foot is not None and step is not None and self._until(foot) > self._frozen(foot):
             left, room = self._until(foot), self.planner.room(moment, step)
             whole, swing = self.schedule.swing(foot), self._swinging[foot]
-            changed = self.adaptation.react(moment, plan, step, swing, left, whole, self._support, room)
+            pushed = np.append(self.omega * self.push.ahead(left, self.omega), 0.0)
+            seen, later = replace(moment, com_velocity=moment.com_velocity + pushed), self._later(ahead, nominal)
+            changed = self.adaptation.react(seen, plan, step, swing, left, whole, self._support, room, later)
             self._shift = np.zeros(2) if changed is None else changed.shift
-            self._remaining += 0.0 if changed is None else changed.left - left
+            self._remaining += 0.0 if changed is None else min(max(changed.left - left, -SOONER), SOONER)
+        elif foot is None and not air:
+            outside = nearest(self._support, moment.divergent) - moment.divergent
+            if np.hypot(*outside) > HURRY[0]:
+                self._remaining = min(self._remaining, HURRY[1])
         self._steps = nominal
         if self._shift.any():
             self._steps = [step.shifted(self._shift) for step in nominal]
             self._plan = self.center.plan(moment, self._steps, zmp)
+
+    def _later(self, ahead: Sequence[Interval], steps: Sequence[Footstep]) -> Array | None:
+        """How far a zero-moment point can leave its plan in the next swing, where two points stand in it.
+
+        Returns:
+            Half of what of the line between them is counted on, m, world axes, shape (2, 1).
+        """
+        since = 0.0
+        for interval in ahead[1:]:
+            since += interval.duration
+            if interval.air and not set(interval.air) & set(ahead[0].air):
+                break
+        else:
+            return None
+        where = {**self._feet, **{step.foot: step for step in reversed(steps)}}
+        stands = [where[foot].position[:2] for foot in self.feet if foot not in interval.air]
+        if len(stands) != 2 or self.soles.flat or not self.push.recent:
+            return None
+        share = self.push.recent * SPARE * (1 - math.exp(-self.omega * since))
+        return np.asarray(share / 2 * (stands[0] - stands[1])[:, None])
 
     def _rise(self, robot: Dynamics, dt: float) -> None:
         """Updates the height of the centre of mass above the ground, and the slope that the feet feel."""

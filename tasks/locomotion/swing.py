@@ -13,6 +13,11 @@ from wbc.geometry import so3
 FROZEN = 0.08
 """The place of a step is fixed this many seconds before its landing: the foot could not follow later changes."""
 
+SEARCHING = 0.015, 5.0, 0.6
+"""Where the ground comes later than the first of these, s, a foot goes down faster and faster: acceleration, m/s², and
+greatest speed, m/s.
+"""
+
 HEEDING = 0.025
 """Time constant with which a foot follows a change of its place, s: its acceleration must not jump."""
 
@@ -66,18 +71,30 @@ class Swing:
         start: where it was lifted.
         rotation: of the sole there, sole → world, shape (3, 3).
         lift: height over the higher one of both ends, m.
-        search: speed with which it meets the ground, and goes on down where that comes late, m/s.
+        search: speed with which it meets the ground, m/s.
+        usual: time of such a swing, s: in less time it is lifted less.
+        frozen: time before landing from which on the place of the step is fixed, s.
 
     Attributes:
         elapsed: since it was lifted, s.
         left: until it is to land, s.
+        late: since it was to land, s.
         state: position, velocity and acceleration of x, y, z and yaw, shape (3, 4).
         rotation: that the sole is to have, shape (3, 3).
     """
 
-    def __init__(self, start: Footstep, rotation: Array, lift: float, search: float = 0.1) -> None:
+    def __init__(
+        self,
+        start: Footstep,
+        rotation: Array,
+        lift: float,
+        search: float = 0.1,
+        usual: float = 0.0,
+        frozen: float = FROZEN,
+    ) -> None:
         self.start, self.lift, self.search = start, lift, search
-        self.elapsed, self.left = 0.0, 1.0
+        self.usual, self.frozen = usual, frozen
+        self.elapsed, self.left, self.late = 0.0, 1.0, 0.0
         self.state = np.zeros((3, 4))
         self.state[0] = [*start.position, start.yaw]
         self.rotation = self._first = rotation
@@ -87,7 +104,7 @@ class Swing:
         """The place to go to: follows the one that is asked for smoothly, until it is too late."""
         if self._goal is None:
             self._goal = goal
-        elif self.left > FROZEN:
+        elif self.left > self.frozen:
             share = min(dt / HEEDING, 1.0)
             place = self._goal.position + share * (goal.position - self._goal.position)
             turned = math.remainder(goal.yaw - self._goal.yaw, 2 * math.pi)
@@ -117,13 +134,17 @@ class Swing:
                 state[:, axis] = onward(state[:, axis], float(end), max(flat_left, dt), dt)
             else:
                 state[1:, axis] = 0.0
-        top = max(self.start.position[2], goal.position[2]) + self.lift
+        lift = self.lift * min(whole / max(self.usual, 1e-3), 1.0) ** 2
+        top = max(self.start.position[2], goal.position[2]) + lift
         rising = RISING * whole - self.elapsed
         if left <= SETTLING:
-            state[1, 2], state[2, 2] = -self.search, 0.0
+            since, gains, most = SEARCHING
+            self.late += dt if left <= 0 else 0.0
+            faster = self.search + gains * max(self.late - since, 0.0)
+            state[1, 2], state[2, 2] = -min(faster, most), -gains if self.search < faster < most else 0.0
             state[0, 2] += state[1, 2] * dt
         elif rising > SETTLING:
-            falling = 24.0 * self.lift / whole**2
+            falling = 24.0 * lift / whole**2
             state[:, 2] = onward(state[:, 2], float(top), max(rising, dt), dt, falling)
         else:
             state[:, 2] = onward(state[:, 2], float(goal.position[2]), max(left, dt), dt, down=self.search)

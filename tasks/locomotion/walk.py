@@ -123,7 +123,7 @@ class Walk(Stepping):
         height = float(posed.com[2] - middle[2]) - number(lower, "lower, m,", -1.0)
         reach = min(horizontal_reach(posed, foot, soles.nominal[foot], lower) for foot in feet)
         apart = max(float(size[1]) for size in sizes.values()) + BESIDE
-        usual = CommandedSteps(schedule, places, apart, (reach, 0.75 * reach), terrain, sizes)
+        usual = CommandedSteps(schedule, places, apart, (reach, reach), terrain, sizes)
         if limits is None:
             step = schedule.period / 2
             limits = reach / step, max(2 * abs(places[left][1]) + 0.5 * reach - apart, 0.1) / (2 * step), 0.5 / step

@@ -18,6 +18,7 @@ from tasks.locomotion import (
     Moment,
     Piece,
     Plan,
+    PushEstimate,
     Schedule,
     StepAdaptation,
     Walk,
@@ -193,6 +194,44 @@ def test_a_push_shifts_the_step_by_what_it_will_have_grown_to() -> None:
     assert narrow is not None and abs(narrow.shift[0]) <= 0.05 + 1e-6
 
 
+def test_a_deviation_that_the_next_feet_take_away_costs_no_step() -> None:
+    adaptation = StepAdaptation(off=1e6, time=1e4)
+    away, nominal = np.array([0.1, 0.15]), 0.2
+    sigma = np.exp(OMEGA * nominal)
+    needed, room = np.array([0.1, 0.1]) * sigma, (np.full(2, -0.4), np.full(2, 0.4))
+    line = 0.05 * np.array([[1.0], [1.0]])  # the next feet stand on it
+    given = (away, needed, 1.0, OMEGA, nominal, (0.1, 0.4), room)
+    whole, less = adaptation.adapt(*given), adaptation.adapt(*given, line)
+    assert whole is not None and less is not None
+    np.testing.assert_allclose(whole.shift, [0.0, 0.05 * sigma], atol=1e-3)
+    off = away * sigma - needed - less.shift  # lies on the line, within its ends, and leaves the smallest shift
+    assert off[0] == pytest.approx(off[1], abs=1e-4) and abs(off[0]) <= 0.05 + 1e-6
+    assert np.linalg.norm(less.shift) < 0.75 * np.linalg.norm(whole.shift)
+
+
+def test_a_push_is_told_from_what_was_asked_for() -> None:
+    push, dt, wanted, velocity = PushEstimate(memory=0.5), 1e-3, np.array([0.5, 0.0]), np.zeros(2)
+    for _ in range(300):  # nothing pushes
+        push.update(velocity, wanted, OMEGA, dt)
+        velocity = velocity + dt * wanted
+    np.testing.assert_allclose(push.acceleration, 0.0, atol=1e-9)
+    assert push.recent == 0.0 and not push.ahead(0.2, OMEGA).any()
+    for _ in range(300):
+        push.update(velocity, wanted, OMEGA, dt)
+        velocity = velocity + dt * (wanted + np.array([0.0, 3.0]))
+    np.testing.assert_allclose(push.acceleration, [0.0, 3.0], atol=2e-2)
+    assert push.recent == 1.0
+    e, p = np.zeros(2), np.zeros(2)  # the divergent component when a foot lands, with and without 0.1 s of push
+    for k in range(200):
+        e = e + dt * (OMEGA * e + np.array([0.0, 3.0]) / OMEGA * (k < 100))
+    p = push.ahead(0.2, OMEGA) * np.exp(OMEGA * 0.2)
+    np.testing.assert_allclose(p, e, rtol=0.02, atol=1e-6)
+    for _ in range(900):
+        push.update(velocity, wanted, OMEGA, dt)
+        velocity = velocity + dt * wanted
+    assert push.recent == 0.0
+
+
 def test_the_support_is_a_hull_and_its_nearest_point_is_near() -> None:
     rng = np.random.default_rng(1)
     points = rng.normal(size=(12, 2))
@@ -235,9 +274,13 @@ def test_a_foot_lands_at_rest_where_it_is_told_though_that_changes() -> None:
     np.testing.assert_allclose(swing.state[0], [0.3, 0.08, 0.03, 0.1], atol=2e-3)
     np.testing.assert_allclose(swing.state[1], [0.0, 0.0, -0.1, 0.0], atol=1e-3)
     assert 0.075 < max(heights) < 0.085
-    for _ in range(50):  # the ground comes late
+    for k in range(200):  # the ground comes late: it is looked for faster and faster
         swing.advance(goal, 0.0, dt)
-    assert swing.state[0, 2] == pytest.approx(0.03 - 0.005, abs=1e-3)
+        if k == 9:
+            assert swing.state[0, 2] == pytest.approx(0.03 - 0.001, abs=3e-4)
+        assert -0.6 <= swing.state[1, 2] <= -0.1
+    searched = 0.1 * 0.015 + 0.35 * 0.1 + 0.6 * 0.085  # at first, while its speed grows, at its greatest speed
+    assert swing.state[0, 2] == pytest.approx(0.03 - searched, abs=2e-3)
 
 
 @pytest.mark.parametrize("climb", [0.08, -0.08])

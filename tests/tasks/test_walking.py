@@ -31,6 +31,23 @@ def test_a_trot_goes_to_the_side_as_fast_as_it_is_told() -> None:
     assert abs(left - 0.4) < 0.03 and abs(forward) < 0.03 and abs(turning) < 0.05
 
 
+def test_a_trot_that_is_pushed_to_the_side_steps_across_its_diagonal() -> None:
+    """The push is felt while it goes on: steps that only heeded the error that there is came too late."""
+    made = walking.made("quadruped", (0.5, 0.0, 0.0))
+    found = walking.go(*made, 0.0, 1.5)
+    found = walking.go(*made, 1.5, 1.5, ("base", np.array([0.0, 150.0, 0.0])), found.felt)
+    assert found.ended == "walks" and found.broken == 0
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("kind", ["humanoid", "quadruped"])
+def test_pushes(kind: str) -> None:
+    told = walking.pushed(kind)
+    print(f"{kind} pushes: {told}")
+    held, all_ = (int(number) for number in re.findall(r"(\d+) of (\d+) held", told)[0])
+    assert held >= all_ - 2, told
+
+
 @pytest.mark.soak
 @pytest.mark.parametrize("row", ROWS)
 @pytest.mark.parametrize("kind", ["humanoid", "quadruped"])
