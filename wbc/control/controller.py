@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from time import perf_counter
+from time import perf_counter, thread_time
 
 import numpy as np
 
@@ -25,6 +25,7 @@ from wbc.control.guard import Guard
 from wbc.control.metric import LeastTorqueByInverseMass
 from wbc.control.period import Periodic
 from wbc.control.program import Part, Program, row_counts
+from wbc.control.reserve import Reserve
 from wbc.control.series import with_rigid_springs
 from wbc.control.shortened import shortened
 from wbc.control.solution import Solution
@@ -43,11 +44,15 @@ from wbc.tasking.tick import Tick
 from wbc.threads import Turn, busy, taking
 
 RESERVE = 2e-4
-"""Time reserved before a deadline for the work after the solver, s."""
+"""Time reserved before a deadline for the work after the solver, s; more where earlier ticks took longer."""
+
+IDLE = 0.1
+"""A tick that waited for more than this share of its deadline, for another program say, tells nothing of how long
+anything takes."""
 
 GUARDING = 4e-4
 """Time reserved before a deadline for the guard, s, if the solver ignores inequalities: the guard then has much to
-do."""
+do. More where it took longer."""
 
 STEADYING = 1e-4
 """With less time left in a tick than this, s, it is not solved again to bound torque rates."""
@@ -134,6 +139,7 @@ class Controller(Independent, Periodic):
         self._ticker, self._turn = Ticker(self.robot, stack, rubs=friction), Turn()
         self._laid: dict[Layout, tuple[Program, Solving, Guard]] = {}
         self._checked: set[str] = set()
+        self._ending, self._guarding = Reserve(RESERVE), Reserve(GUARDING)
         if not isinstance(guard, bool):
             raise WbcError(f"guard = {show(guard)} must be True or False")
         self.guard = guard
@@ -196,7 +202,7 @@ class Controller(Independent, Periodic):
         if not self._turn.take():
             raise busy(self)
         try:
-            began = perf_counter()
+            began, worked = perf_counter(), 0.0 if self.deadline is None else thread_time()
             robot = self.robot
             felt = None if measured is None else measured_forces(measured, self.stack.contacts)
             self.measured = felt or {}  # gaits read what feet feel
@@ -214,7 +220,10 @@ class Controller(Independent, Periodic):
             self._ticker.note(solution)
             ended = perf_counter()
             solution.time = Times(known - began, built - known, solved - built, ended - began)
-            solution.late = self.deadline is not None and ended - began > self.deadline
+            if self.deadline is not None:
+                solution.late = ended - began > self.deadline
+                if ended - began - (thread_time() - worked) < IDLE * self.deadline:
+                    self._ending.note(ended - min(solved, began + self.deadline - self._ending.seconds))
             return solution
         finally:
             self._turn.give()
@@ -252,12 +261,14 @@ class Controller(Independent, Periodic):
                     at_once = self._steadied_at_once(steadiness, laid, tick, equation, parts, began)
                 if at_once is not None:
                     return at_once
-            reserve = RESERVE + GUARDING if self.guard and self.solver.ignores_inequalities else RESERVE
-            outcome = solving.solve(equation, parts, self._left(began, reserve))
+            guarding = self.guard and self.solver.ignores_inequalities
+            outcome = solving.solve(equation, parts, self._left(began, self._guarding.seconds if guarding else 0.0))
             if outcome.interrupted and outcome.status != "failed" and self._left(began) < STEADYING:
                 return self._shortened(outcome, tick, equation), parts
             if self.guard and outcome.status != "failed" and guard.exceeded(outcome.x[tick.torque]):
+                worked = thread_time()
                 guarded, all_parts = guard.solve(equation, parts, self._left(began))
+                self._guarding.note(thread_time() - worked)
                 if guarded.interrupted:
                     return self._shortened(outcome, tick, equation), parts
                 outcome, parts = guarded, all_parts
@@ -387,11 +398,11 @@ class Controller(Independent, Periodic):
             self._steady[key] = SteadySolving(program, equation, solver, bound, effort, kept)
         return self._steady[key]
 
-    def _left(self, began: float, reserve: float = RESERVE) -> float:
-        """The time that a solver may take, s, with some time left for the work after it."""
+    def _left(self, began: float, more: float = 0.0) -> float:
+        """The time that a solver may take, s, with some time left for the work after it, and more."""
         if self.deadline is None:
             return math.inf
-        return max(self.deadline - reserve - (perf_counter() - began), 1e-5)
+        return max(self.deadline - self._ending.seconds - more - (perf_counter() - began), 1e-5)
 
     def errors(self) -> dict[str, Array]:
         """The error of each task with a target in the state of the last tick, by name: see `Task.error`."""

@@ -1,0 +1,84 @@
+"""The time that is kept before a deadline is as long as what can't be stopped."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import tasks
+import wbc
+from wbc.control.reserve import LATE, MOST, STEP, Reserve
+from wbc.solvers import HierarchicalQP, NullSpace, Solver
+
+LEAST = 2e-4
+
+
+def test_few_ticks_take_longer_than_is_kept() -> None:
+    ours, spent = Reserve(LEAST), np.random.default_rng(0).uniform(2.0 * LEAST, 3.0 * LEAST, 4000)
+    longer = []
+    for seconds in spent:
+        longer.append(seconds > ours.seconds)
+        ours.note(seconds)
+    assert np.mean(longer[500:]) == pytest.approx(LATE, abs=0.01)
+
+
+def test_a_tick_that_another_program_interrupted_is_one_of_many() -> None:
+    ours = Reserve(LEAST)
+    ours.note(1.0)
+    assert LEAST < ours.seconds <= (1.0 + STEP) * LEAST
+    for _ in range(100):
+        ours.note(0.5 * LEAST)
+    assert ours.seconds == LEAST
+    for _ in range(1000):
+        ours.note(1.0)
+    assert ours.seconds == MOST * LEAST
+
+
+class Coarse(HierarchicalQP):
+    """It looks at the time seldom: it needs a while more than it has."""
+
+    def solve(self, levels, *, validate: bool = True, seconds: float = np.inf):  # type: ignore[no-untyped-def]
+        answer = super().solve(levels, validate=validate)
+        Clock.now += seconds + 4e-4
+        return answer
+
+    def plan_levels(self, count: int) -> None:
+        return None
+
+
+class Blind(NullSpace):
+    """It sees no limits, and needs all the time that it has; the guard has to be asked."""
+
+    def solve(self, levels, *, validate: bool = True, seconds: float = np.inf):  # type: ignore[no-untyped-def]
+        answer = super().solve(levels, validate=validate)
+        Clock.now += seconds
+        return answer
+
+
+class Clock:
+    """A clock that goes on where something takes time."""
+
+    now = 0.0
+
+
+@pytest.mark.parametrize(("solver", "guard"), [(Coarse(), 0.0), (Blind(), 7e-4)])
+def test_a_slow_machine_keeps_its_deadline_after_some_ticks(
+    solver: Solver, guard: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for clock in ("perf_counter", "thread_time"):
+        monkeypatch.setattr(f"wbc.control.controller.{clock}", lambda: Clock.now)
+    robot = wbc.load("arm", "numpy")
+    wanted = np.array(robot.model.nominal) + (100.0 if guard else 0.0)
+    levels = tasks.EquationOfMotion() / tasks.JointAcceleration(wanted, gains=wbc.Gains(3.0))
+    ours = wbc.Controller(robot, wbc.Stack(levels), solver, deadline=2e-3, rise=None)
+    again = wbc.control.guard.Guard.solve
+
+    def slow(self, equation, parts, seconds):  # type: ignore[no-untyped-def]
+        Clock.now += guard
+        return again(self, equation, parts, seconds)
+
+    monkeypatch.setattr("wbc.control.guard.Guard.solve", slow)
+    found = [ours.step(robot.model.nominal, np.zeros(7), 1e-3 * k) for k in range(40)]
+    assert all(solution._guarded == bool(guard) for solution in found)
+    late = [solution.late for solution in found]
+    assert late[0] and sum(late[20:]) <= 1
