@@ -55,7 +55,7 @@ def test_a_robot_below_the_level_of_zero_stands_there() -> None:
     assert fall.has_fallen(q)
 
 
-@pytest.mark.filterwarnings("ignore:no task bounds the forces")
+@pytest.mark.filterwarnings("ignore:no task bounds the forces", "ignore:'cart' has a floating base")
 def test_a_robot_whose_base_begins_at_zero_does_not_fall_at_once() -> None:
     robot = cart(-0.05)
     robot.add_frame("bottom", "base", (0.0, 0.0, 0.0))

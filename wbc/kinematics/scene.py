@@ -62,9 +62,8 @@ class KinematicScene:
         record: str | Path | None = None,
         progress: Callable[[float], None] | None = None,
         until: Callable[[float, Any], bool] | None = None,
-        targets: Callable[[float, DifferentialKinematics], None] | None = None,
     ) -> Log:
-        """See `wbc.simulation.Runnable`; `targets` are called in place of the scene's own."""
+        """See `wbc.simulation.Runnable`."""
         length = self.duration if duration is None else duration
         moved = self.kinematics
         if period is not None and period != moved.period:
@@ -75,4 +74,4 @@ class KinematicScene:
                 progress(min((t + moved.period) / length, 1.0))
             return until is not None and until(t, solution)
 
-        return moved.run(self._q, length, targets=targets or self.targets, until=after, record=record)
+        return moved.run(self._q, length, targets=self.targets, until=after, record=record)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import copy
 import math
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -138,7 +139,9 @@ class Live(Unique):
             return done or self._over
 
         if isinstance(scene, KinematicScene):
-            log = scene.run(duration, period, record, until=after, targets=self._before)
+            twin = copy.copy(scene)  # it moves the same kinematics
+            twin.targets = self._before
+            log = twin.run(duration, period, record, until=after)
             self.mode = "ended"
             return log
         log = run(
