@@ -84,6 +84,29 @@ def test_what_does_not_last_is_tried_less_often() -> None:
     assert rests[:3] == [REST, 2.0 * REST, 4.0 * REST] and rests[-1] == LONGEST
 
 
+def test_a_smooth_robot_is_strict_again_in_a_third_of_a_second_and_where_that_did_not_last_in_two_and_a_third() -> None:
+    ours, where, time, took = compromise(), layout(), 0.0, []
+    for _ in range(7):
+        ours.at(time, where)
+        assert ours.begins(0.016 if time else 0.021)
+        shares = smooth(ours, where, time, 3.0)
+        took.append(1e-3 * (1 + shares.index(0.0)))
+        time += took[-1] + 0.5
+    assert 0.32 < took[0] < 0.34 and 2.21 < took[-1] < 2.24
+    ours.at(time + 0.6, where)  # it lasted for 1.1 s
+    assert not ours.begins(0.019) and ours.begins(0.021) and ours._state.rest == pytest.approx(0.1)
+
+
+def test_forgetting_is_as_new() -> None:
+    ours, where = compromise(), layout()
+    ours.at(0.0, where)
+    ours.begins(1.0)
+    ours.forget()
+    assert ours.share == 0.0 and ours._state == Compromise()._state
+    ours.at(0.0, where)
+    assert not ours.begins(1.0), "how much alike innovations are is not known either"
+
+
 def test_a_tick_once_more_and_other_contacts() -> None:
     ours, where = compromise(), layout()
     ours.at(0.0, where)
