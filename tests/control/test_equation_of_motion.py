@@ -7,6 +7,8 @@ import pytest
 
 import tasks
 import wbc
+from tests.actuated import DIFFERENTIAL
+from tests.closed_loops import FOUR_BAR, closed_state
 from tests.control.scenes import contacts, controller, moving_state
 from wbc.control.equation_of_motion import (
     MotionEquation,
@@ -70,6 +72,36 @@ def test_its_rows_are_its_residual(name: str) -> None:
     assert np.allclose(rows.matrix(tick) @ x - rows.lower, residual, atol=1e-9 * (1 + np.abs(residual).max()))
     A, b = tasks.EquationOfMotion().matrices(robot, tick)
     assert np.array_equal(A, rows.matrix(tick)) and np.array_equal(b, rows.lower)
+
+
+def test_its_rows_are_its_residual_where_actuators_drive_several_joints() -> None:
+    mujoco = pytest.importorskip("mujoco")
+    robot, rng = wbc.load(mujoco.MjModel.from_xml_string(DIFFERENTIAL), "numpy"), np.random.default_rng(3)
+    robot.update(*moving_state(robot, rng, 0.3, 0.5))
+    tick = wbc.Tick(robot, ())
+    physics, x = MotionEquation.of(robot, tick), rng.normal(size=tick.n)
+    vdot, torque = x[tick.acceleration], x[tick.torque]
+    residual = robot.mass_matrix @ vdot + robot.bias - robot.actuator_force(torque)
+    assert np.allclose(physics.residual(vdot, x[tick.force], torque), residual, atol=1e-9)
+    assert np.allclose(physics.rows().matrix(tick) @ x - physics.rows().lower, residual, atol=1e-9)
+
+
+@pytest.mark.parametrize("closure", ["none", "four-bar"])
+def test_a_robot_moves_as_torques_make_it_and_its_loops_stay_closed(closure: str) -> None:
+    mujoco = pytest.importorskip("mujoco")
+    robot, rng = wbc.load("arm", "numpy"), np.random.default_rng(0)
+    robot.update(*moving_state(robot, rng, 0.3, 0.5))
+    if closure != "none":
+        robot = wbc.load(mujoco.MjModel.from_xml_string(FOUR_BAR), "numpy")
+        robot.update(*closed_state(robot, 0))
+    tick = wbc.Tick(robot, ())
+    physics, torque = MotionEquation.of(robot, tick), rng.normal(size=robot.na)
+    x = physics.moved(np.ones(tick.nf), torque)
+    vdot, force = x[tick.acceleration], x[tick.force]
+    assert np.array_equal(x[tick.torque], torque)
+    assert np.abs(physics.residual(vdot, force, torque)).max() < 1e-9 * (1.0 + np.abs(force).max(initial=0.0))
+    assert np.abs(physics.loop_residual(vdot)).max(initial=0.0) < 1e-9 * (1.0 + np.abs(vdot).max())
+    assert (len(force) > 0) == (closure != "none")
 
 
 def test_forces_are_scaled_by_the_mass() -> None:

@@ -205,6 +205,8 @@ def meant(mine: Any, residual: Any, *others: Any, free: Any = None) -> bool:
 def test_a_row_is_missed_on_purpose_where_tasks_above_take_most_of_its_pull() -> None:
     mine = part("mine", [1.0], A=[[1.0, 0.0, 0.0]], level=2)
     for along, taken in (
+        ([1e-5, 0.0, 0.0], True),
+        ([1e5, 0.0, 0.0], True),
         ([1.0, 0.0, 0.0], True),
         ([0.9, 0.43, 0.0], True),
         ([0.8, 0.6, 0.0], False),

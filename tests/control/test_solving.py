@@ -75,6 +75,16 @@ def test_a_plan_is_laid_out_anew_when_a_task_is_switched_and_kept_for_when_it_is
 
 
 @pytest.mark.parametrize("which", ["compiled", "levels"])
+def test_bounds_of_integers_are_bounds(which: str) -> None:
+    J = np.ascontiguousarray(np.random.default_rng(0).normal(size=(7, 2)).T)
+    between = Given("mine", wbc.Rows.between(np.array([1, -2]), np.array([2, -1]), acceleration=J))
+    ours, q = arm(between, solver=HierarchicalQP() if which == "compiled" else Plain())
+    found = ours.step(q, np.zeros(7))
+    value = J @ found.acceleration
+    assert found.status == "optimal" and 1.0 - 1e-6 < value[0] < 2.0 + 1e-6 and -2.0 - 1e-6 < value[1] < -1.0 + 1e-6
+
+
+@pytest.mark.parametrize("which", ["compiled", "levels"])
 @pytest.mark.parametrize("later", [False, True], ids=["from the start", "later"])
 def test_integers_and_views_are_numbers_too(which: str, later: bool) -> None:
     """Rows that the kernel can't read as they are give what the same rows as contiguous floats do."""
@@ -356,7 +366,7 @@ def test_a_solver_that_fails_says_why() -> None:
         assert reason is None or solution.reason is reason
     solution = wbc.Controller(robot, stack, Raises()).step(robot.model.nominal, np.zeros(7))
     assert solution.status == "failed" and isinstance(solution.reason, np.linalg.LinAlgError)
-    assert solution.explain().endswith("the solver: it did not converge")
+    assert solution.explain().endswith("the solver: it did not converge") and not solution.interrupted
     standing = wbc.load("quadruped", "numpy")
     failed = wbc.Controller(standing, tasks.stacks.standing(standing), Raises())
     solution = failed.step(standing.model.nominal, np.zeros(18))

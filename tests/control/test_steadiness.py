@@ -145,6 +145,10 @@ def test_a_tick_after_one_at_the_bound_is_solved_with_it_at_once(free: list[obje
         found = ours.step(q, v, 1e-3 * k)
         frees.append(len(free))
         held.append("torque rates" in expected.explain())
+        assert ours._steadiness is not None
+        assert k != 4 or ours._steadiness._ways.any(), (
+            "which way torques went to their bound is known from the first on"
+        )
         np.testing.assert_allclose(found.torque, expected.torque, atol=1e-8)
         assert ("torque rates" in found.explain()) == held[-1]
     assert not any(held[:4]) and held[4] and not any(held[-4:])
