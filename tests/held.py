@@ -180,7 +180,7 @@ def walking_examples() -> Iterator[object]:
     yield locomotion.Moment(0.0, np.zeros(3), 0.0, np.zeros(2), center, np.zeros(3), 3.5, feet, ("b",), ahead)
     yield from (trot, trot.intervals[0], steps, feet["a"], piece, locomotion.Plan(0.0, [piece], 3.5))
     yield from (locomotion.ListedSteps(list(feet.values()), steps), locomotion.DivergentPlanner())
-    yield from (locomotion.ZeroMomentTracker(), locomotion.StepAdaptation(), tasks.Trot(dog))
+    yield from (locomotion.ZeroMomentTracker(), locomotion.StepAdaptation(), tasks.Trot(dog), locomotion.PushEstimate())
     yield from (locomotion.Gait(dog, "trot", (0.3, 0.0, 0.0)), locomotion.Walk(human, (0.2, 0.0, 0.0)))
 
 

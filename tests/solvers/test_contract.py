@@ -103,6 +103,13 @@ def test_twice_the_same_is_the_same(name):
         np.testing.assert_allclose(first.x, second.x, atol=1e-9 * (1 + abs(first.x).max()))
 
 
+def test_levels_that_are_not_looked_at_have_their_weights_all_the_same():
+    A, weights = np.eye(1).repeat(2, 0), np.array([1.0, 3.0])
+    levels = [(A, np.zeros(2), np.zeros(2), weights)]
+    assert Hierarchy.of(levels).weights.tolist() == Hierarchy.of(levels, False).weights.tolist() == [1.0, 3.0]
+    assert Hierarchy.of([(A, np.zeros(2), np.zeros(2))], False).weights is None
+
+
 @pytest.mark.parametrize("name", SOLVERS)
 def test_a_hierarchy_laid_out_once_is_taken_as_it_is(name):
     levels = equalities(12)
