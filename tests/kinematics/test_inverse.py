@@ -144,6 +144,22 @@ def test_limits_in_the_way_are_named(side, word) -> None:
     assert solution.reason == f"joint limits hold it: {expected}"
 
 
+@pytest.mark.parametrize("distance", [1.5, 2.0])
+def test_limits_are_not_blamed_for_what_is_too_far(distance) -> None:
+    """On the way there joints stop at their limits; without these the target would be as far."""
+    robot = wbc.load("arm")
+    targets = reachable(robot, "tool", 12, 9)
+    ik = InverseKinematics(robot, "tool", restarts=3)
+    at_limits = 0
+    for target in targets:
+        target[:3, 3] *= distance / np.linalg.norm(target[:3, 3])
+        solution = ik.solve(target)
+        assert not solution.solved and solution.reason.startswith("out of reach: no motion of the joints")
+        at_limits += solution.reason.endswith("even beyond their limits")
+    assert at_limits
+    assert (ik._upper == robot.limits.upper).all() and (ik._lower == robot.limits.lower).all()
+
+
 def test_too_few_steps_are_said_to_be() -> None:
     robot = wbc.load("arm")
     target = reachable(robot, "tool", 1, 6)[0]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
@@ -27,6 +28,9 @@ PATIENCE, PROGRESS = 6, 0.96
 
 FLOOR = 1e-12
 """Of λ², relative to |J|² as it usually is: what keeps a singular matrix solvable."""
+
+FREE_RESTARTS = 5
+"""Restarts of the search without limits, which tells whether these are the reason that a target was not reached."""
 
 STUCK = 1e-2
 """Where the gradient is below this share of what it could be, no motion of the joints brings the frame nearer."""
@@ -192,7 +196,7 @@ class InverseKinematics:
             iterations += steps
         e, J = self._linearised(T, rows, best)
         position, rotation = _sizes(e, rows)
-        reason = "reached" if solved else self._why(e, J, best)
+        reason = "reached" if solved else self._why(target, e, J, best)
         return InverseSolution(
             best, solved, position, rotation, reason, iterations, start + 1, np.array(path) if record else np.array([q])
         )
@@ -307,7 +311,7 @@ class InverseKinematics:
         step: Array = lapack.dposv(A, e)[1].dot(J)
         return step
 
-    def _why(self, e: Array, J: Array, q: Array) -> str:
+    def _why(self, target: ArrayLike, e: Array, J: Array, q: Array) -> str:
         """What holds the frame back in the nearest configuration."""
         joints = q[self._q]
         blocked = self._blocked(e, J, joints)
@@ -315,6 +319,8 @@ class InverseKinematics:
         if pull > STUCK * possible:
             return f"not converged after {self.iterations} steps: allow more iterations or restarts"
         if blocked.any():
+            if not self._without_limits().solve(target, q).solved:
+                return "out of reach: no motion of the joints brings it there, even beyond their limits"
             held = [
                 f"{name} at its {'upper' if joint >= upper else 'lower'} limit"
                 for name, joint, upper, is_blocked in zip(self.joints, joints, self._upper, blocked, strict=True)
@@ -322,6 +328,14 @@ class InverseKinematics:
             ]
             return f"joint limits hold it: {', '.join(held)}"
         return "out of reach: no motion of the joints brings it nearer"
+
+    def _without_limits(self) -> InverseKinematics:
+        """The same for joints without limits, from few starts. It shares the robot, which is put in each state anew."""
+        free = copy.copy(self)
+        free.restarts = min(self.restarts, FREE_RESTARTS)
+        free._lower, free._upper = np.full(len(self.joints), -np.inf), np.full(len(self.joints), np.inf)
+        free._middle, free._half = np.zeros(len(self.joints)), np.full(len(self.joints), np.inf)
+        return free
 
 
 def inverse_kinematics(
