@@ -83,3 +83,15 @@ def test_bad_times_and_sizes_are_named() -> None:
         robot.integrate(robot.neutral(), np.ones(7), np.inf)
     with pytest.raises(WbcError, match="q0 has shape"):
         robot.difference(np.zeros(3), robot.neutral())
+
+
+@pytest.mark.parametrize(("value", "what"), [(1e200, "too large to compute with"), (np.inf, "not finite")])
+def test_numbers_whose_square_is_not_finite_are_named_without_a_warning_of_numpys(value: float, what: str) -> None:
+    robot = wbc.load("arm", "numpy")
+    v = np.zeros(7)
+    v[3] = value
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for use in (lambda: robot.integrate(robot.neutral(), v), lambda: robot.update(robot.neutral(), v)):
+            with pytest.raises(WbcError, match=rf"v is {what} at \[3\]: \["):
+                use()

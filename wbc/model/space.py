@@ -116,9 +116,12 @@ class ConfigurationSpace:
         if checked.shape != (size,):
             sizes = f"nq = {self.nq}, nv = {self.nv}"
             raise WbcError(f"{name} has shape {checked.shape}; {self.model.name!r} needs ({size},) ({sizes})")
-        if not math.isfinite(checked.dot(checked)):  # one product instead of a test of each entry
+        with np.errstate(over="ignore"):  # it is told by name
+            square = checked.dot(checked)
+        if not math.isfinite(square):  # one product instead of a test of each entry
             bad = np.flatnonzero(~(np.abs(checked) < 1e150))
-            raise WbcError(f"{name} is not finite at {show(bad.tolist())}: {show(checked[bad].tolist())}")
+            what = "too large to compute with" if np.isfinite(checked).all() else "not finite"
+            raise WbcError(f"{name} is {what} at {show(bad.tolist())}: {show(checked[bad].tolist())}")
         return checked
 
     def neutral(self) -> Array:
