@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from tests.control.scenes import standing
 from tests.solvers.families import inequalities
 from tests.solvers.judge import gaps
 from wbc.errors import WbcError
@@ -156,6 +157,19 @@ def test_it_says_why_a_qp_was_not_solved():
     assert "gave no answer" in str(qp.reason)
     assert qp.solve(one, np.zeros(1), one, np.array([2.0]), np.array([np.inf])) == pytest.approx(2.0)
     assert qp.reason is None
+
+
+def test_no_row_is_marked_as_soft_for_daqp(monkeypatch):
+    """DAQP 0.11 writes beyond its memory at some of these: no mark at all reaches it."""
+    daqp, given = pytest.importorskip("daqp"), []
+    solve = daqp.solve
+    monkeypatch.setattr(daqp, "solve", lambda *args, **more: given.append((args[5], set(more))) or solve(*args, **more))
+    ours, q = standing("humanoid", "numpy", "sequential-qp")
+    rng = np.random.default_rng(0)
+    for tick in range(6):
+        ours.step(q, rng.normal(scale=1.0, size=ours.robot.nv), 1e-3 * tick)
+    assert len(given) > 6
+    assert all(sense.dtype == np.int32 and not sense.any() and more == {"primal_tol"} for sense, more in given)
 
 
 @pytest.mark.parametrize("name", ["daqp", "osqp", "proxqp", "piqp"])
