@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from wbc.control.explanation import Blame, Result, _listed, _strongest, explain
+import tasks
+from wbc.control.evidence import Active
+from wbc.control.explanation import Blame, Result, _listed, _strongest, explain, load_unit, told_once
 
 E = np.eye(3)
 
@@ -46,6 +48,43 @@ def test_what_is_met_and_what_is_missed_by_how_much() -> None:
     assert str(result("a", 0, E, [1.1e-5, 0.9e-5, 0.0])) == "missed: row 0 by +1.1e-05"
     assert result("a", 0, np.zeros((0, 3)), []).met
     assert _listed(list("abcd")) == "a, b, c, d" and _listed(list("abcdef")) == "a, b, c, d and 2 more"
+
+
+def test_rows_of_one_name_are_told_once_by_the_worst() -> None:
+    """As the facets of a cone; with their unit where it is known."""
+    rows = result("cones", 0, np.zeros((4, 3)), [0.5, -2.0, 3.0, 1.0])._replace(names=["a", "b", "a", "c"])
+    assert str(rows) == "missed: a by +3, b by -2, c by +1"
+    assert str(rows._replace(units=["N", "N m", "N", ""])) == "missed: a by +3 N, b by -2 N m, c by +1"
+    broken = [
+        Active("cones", row, side, 1, by)
+        for row, side, by in (("a", "upper", 1.0), ("a", "upper", 3.0), ("a", "upper", 2.0))
+    ]
+    broken += [Active("cones", "a", "lower", 1, 2.0), Active("cones", "b", "upper", 1, 4.0)]
+    assert told_once(broken, lambda task, row: "N" if row == "a" else "") == [
+        "cones, a, by 3 N at its upper bound",
+        "cones, a, by 2 N at its lower bound",
+        "cones, b, by 4 at its upper bound",
+    ]
+
+
+def test_units_are_those_of_forces_and_of_the_motors_of_joints() -> None:
+    joints: Any = {"slide": SimpleNamespace(kind="prismatic"), "hinge": SimpleNamespace(kind="revolute")}
+    cones, limits = tasks.FrictionCones(), tasks.TorqueLimits()
+    assert [load_unit(limits, row, joints) for row in ("slide", "hinge", "else")] == ["N", "N m", "N m"]
+    assert load_unit(cones, "friction of foot", joints) == "N" and load_unit(tasks.JointLimits(), "hinge", joints) == ""
+
+
+def test_a_solver_that_ignores_a_bound_or_was_stopped_trades_nothing() -> None:
+    bound = result("bound", 1, E[0], 2.0, lower=-1.0, upper=1.0, value=3.0)
+    beside = result("beside", 1, E[0], -5.0)
+    for others in ((), (beside,), (result("above", 0, E[0], 0.0),)):
+        assert blame(bound, *others, ignores=True) == "nothing: this solver ignores inequalities"
+    assert blame(result("equation", 1, E[0], 2.0), beside, ignores=True) == "beside"
+    half = result("half", 1, E[:2], [2.0, 1.0], lower=[0.0, -1.0], upper=[0.0, 1.0])
+    assert blame(half, beside, ignores=True) == "beside"  # one of its rows is an equation
+    stopped = Blame(E, None, [bound], False, True)  # type: ignore[arg-type]
+    assert stopped.of(bound) == "nothing: the solver was stopped before it was met"
+    assert blame(bound) == "lower levels, which this solver trades against it"
 
 
 def test_names_by_all_the_strength_that_they_have() -> None:

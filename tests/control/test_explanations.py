@@ -157,6 +157,21 @@ def test_what_is_blamed_does_not_depend_on_units() -> None:
             assert blamed(told([bound], [goal]), "goal") == "bound (row 0)", (beyond, side)
 
 
+@pytest.mark.parametrize("solver", ["nullspace", "operational-space"])
+def test_cones_that_a_solver_ignores_are_held_back_by_nothing(solver: str) -> None:
+    solution = pushed(solver)
+    text = solution.explain()
+    assert solution.status == "relaxed" and not solution._guarded
+    assert text.startswith("relaxed: this solver ignores inequalities, and at least one does not hold\n")
+    assert blamed(text, "friction cones") == "nothing: this solver ignores inequalities"
+    rows = {it.row for it in solution.violated if it.row.startswith("friction of")}
+    assert len(rows) < len([it for it in solution.violated if it.row in rows]), "a foot beyond two facets of its cone"
+    for row in rows:
+        worst = max(it.violation for it in solution.violated if it.row == row)
+        assert text.count(f"does not hold: friction cones, {row}, ") == 1
+        assert f"{row}, by {worst:.3g} N at its upper bound" in text
+
+
 def test_four_rows_are_named_and_more_are_counted() -> None:
     robot = wbc.load("arm", "numpy")
     still = tasks.Rows(wbc.Rows.equal(np.zeros(7), acceleration=np.arange(7)), "still")

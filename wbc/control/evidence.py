@@ -207,20 +207,30 @@ class Evidence(Independent, ABC):
 
     def explain(self) -> str:
         """The result of each level and the reason for each missed task, as text."""
-        from wbc.control.explanation import Blame, Result, explain  # few ticks are explained
+        from wbc.control.explanation import Blame, Result, explain, load_unit, told_once  # few ticks are explained
 
         if self.status == "failed":
             return self._failure if self.reason is None else f"{self._failure}; the solver: {self.reason}"
         head = "optimal: every inequality holds; tasks marked 'missed' gave way to higher levels"
         if self.status == "relaxed":
             head = "relaxed: at least one inequality could not hold"
+            if self._ignored:
+                head = "relaxed: this solver ignores inequalities, and at least one does not hold"
         if self.interrupted:
             head = "relaxed: the solver reached its limit on steps or time; this is its best point"
         head += self._remarks()
         for part in self._parts:
             for remark in part.entry.task.remarks(self._state(), self._tick):
                 head += f"\n{part.entry.name}: {remark}"
-        outcomes = [Result(part, value, residual, self._names(part)) for part, value, residual in self._table]
+        asked = {part.entry.name: part.entry.task for part in self._parts}
+
+        def unit(task: str, row: str) -> str:
+            return load_unit(asked[task], row, self._robot.model.joints)
+
+        outcomes = []
+        for part, value, residual in self._table:
+            names = self._names(part)
+            outcomes.append(Result(part, value, residual, names, [unit(part.entry.name, row) for row in names]))
         for task, row, share in self.yielding:
             head += f"\nnear a singularity: {task} demands less of {row}, of which {share:.1%} is left"
         return explain(
@@ -230,6 +240,6 @@ class Evidence(Independent, ABC):
                 for tasks in self._stack.levels
             ],
             outcomes,
-            [f"{it.task}, {it.row}, by {it.violation:.3g} at its {it.side} bound" for it in self.violated],
-            Blame(self._free(self._state()), self._tick.layout, outcomes, self._ignored),
+            told_once(self.violated, unit),
+            Blame(self._free(self._state()), self._tick.layout, outcomes, self._ignored, self.interrupted),
         )

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from wbc.arrays import Array, MaskArray
+from wbc.control.explanation import load_unit
 from wbc.control.health import Finding, Health
 from wbc.control.steadiness import TorqueRates
 from wbc.control.watch import LONG, Look, Past
@@ -155,9 +156,9 @@ class Examination:
             beyond = np.where(part.lower < part.upper, np.abs(residual), 0.0)
             row = int(beyond.argmax())
             if beyond[row] > BEYOND * (1.0 + abs(value[row])):
-                task, most = part.entry.task, float(beyond[row])
-                unit = "N" if task.bounds_contacts else "N m" if task.bounds_torques else ""
-                text = f"{part.entry.name} does not hold: {self.names(part)[row]} by {most:.3g} {unit}"
+                name, most = self.names(part)[row], float(beyond[row])
+                unit = load_unit(part.entry.task, name, self.robot.model.joints)
+                text = f"{part.entry.name} does not hold: {name} by {most:.3g} {unit}"
                 found.append(Finding("relaxed", part.entry.name, most, unit, text.strip()))
         return found
 

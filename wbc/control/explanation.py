@@ -7,7 +7,7 @@ the rows themselves, whatever the solver was, by a least-squares fit in the dire
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import numpy as np
@@ -15,8 +15,11 @@ import numpy as np
 from wbc.arrays import Array
 
 if TYPE_CHECKING:
+    from wbc.control.evidence import Active
     from wbc.control.program import Part
+    from wbc.model.parts import Joint
     from wbc.tasking.layout import Layout
+    from wbc.tasking.task import Task
 
 MET = 1e-5
 """A task whose largest residual is below this is met, in the units of its rows."""
@@ -39,24 +42,36 @@ class Result(NamedTuple):
         value: A x, in the rows' units, shape (rows,).
         residual: A x − b, or what is beyond the bounds, in the rows' units, shape (rows,).
         names: of the rows.
+        units: of the residual, where they are known: one of each row, or none.
     """
 
     part: Part
     value: Array
     residual: Array
     names: Sequence[str]
+    units: Sequence[str] = ()
 
     @property
     def met(self) -> bool:
         """Whether all rows hold."""
         return not float(np.abs(self.residual).max(initial=0.0)) > MET
 
+    @property
+    def bounds_alone(self) -> bool:
+        """Whether no row that is missed is an equation."""
+        missed = np.abs(self.residual) > MET
+        return bool((self.part.lower < self.part.upper)[missed].all())
+
     def __str__(self) -> str:
         if self.met:
             return "met" if self.part.equation else "holds"
         size = np.abs(self.residual)
-        order = [int(row) for row in np.argsort(-size, kind="stable") if size[row] > max(MET, 0.05 * size.max())]
-        return f"missed: {_listed([f'{self.names[row]} by {self.residual[row]:+.3g}' for row in order])}"
+        worst = dict[str, str]()  # of rows of one name, as the facets of a cone, the worst
+        for row in np.argsort(-size, kind="stable").tolist():
+            if size[row] > max(MET, 0.05 * size.max()):
+                unit = self.units[row] if self.units else ""
+                worst.setdefault(self.names[row], f"{self.names[row]} by {self.residual[row]:+.3g} {unit}".rstrip())
+        return f"missed: {_listed(list(worst.values()))}"
 
 
 class Blame:
@@ -67,10 +82,18 @@ class Blame:
         tick: the layout of x.
         outcomes: of all tasks but physics.
         ignores_inequalities: whether the solver did, so that none of them holds anything.
+        stopped: whether the solver reached its limit on steps or time.
     """
 
-    def __init__(self, free: Array, layout: Layout, outcomes: Sequence[Result], ignores_inequalities: bool) -> None:
-        self._outcomes, self._ignores = outcomes, ignores_inequalities
+    def __init__(
+        self,
+        free: Array,
+        layout: Layout,
+        outcomes: Sequence[Result],
+        ignores_inequalities: bool,
+        stopped: bool = False,
+    ) -> None:
+        self._outcomes, self._ignores, self._stopped = outcomes, ignores_inequalities, stopped
         self._rows = [outcome.part.matrix(layout) @ free for outcome in outcomes]
 
     def of(self, mine: Result) -> str:
@@ -79,6 +102,8 @@ class Blame:
         Args:
             mine: one of the outcomes, not met.
         """
+        if self._ignores and mine.bounds_alone:
+            return "nothing: this solver ignores inequalities"
         at = next(index for index, outcome in enumerate(self._outcomes) if outcome is mine)
         pull = self._pull(at)
         size = float(np.linalg.norm(pull))
@@ -98,7 +123,11 @@ class Blame:
             rows_of.setdefault(task, []).append(row)
         names = [f"{task} ({_listed(rows)})" for task, rows in rows_of.items()]
         names += _strongest(tasks, least) + _strongest(beside, least)
-        return ", ".join(names) if names else "lower levels, which this solver trades against it"
+        if names:
+            return ", ".join(names)
+        if self._stopped:
+            return "nothing: the solver was stopped before it was met"
+        return "lower levels, which this solver trades against it"
 
     def _weights(self, index: int) -> Array:
         part = self._outcomes[index].part
@@ -185,6 +214,36 @@ def explain(
                 if not outcome.met:
                     lines.append(f"     held back by {blame.of(outcome)}")
     return "\n".join([*lines, *(f"does not hold: {text}" for text in violated)])
+
+
+def load_unit(task: Task, row: str, joints: Mapping[str, Joint]) -> str:
+    """The unit of a row of a task that bounds forces or torques; empty for other tasks.
+
+    Args:
+        task: of a stack.
+        row: its name.
+        joints: of the robot, by name.
+    """
+    if task.bounds_contacts or not task.bounds_torques:
+        return "N" if task.bounds_contacts else ""
+    return "N" if row in joints and joints[row].kind == "prismatic" else "N m"
+
+
+def told_once(violated: Iterable[Active], unit: Callable[[str, str], str]) -> list[str]:
+    """Inequalities that do not hold, in words: of rows of one name, as the facets of a cone, the worst.
+
+    Args:
+        violated: of a solution.
+        unit: of a task's row, by their names.
+    """
+    worst = dict[tuple[str, str, str], float]()
+    for it in violated:
+        key = it.task, it.row, it.side
+        worst[key] = max(worst.get(key, 0.0), it.violation)
+    return [
+        f"{task}, {row}, by {most:.3g} {unit(task, row)}".rstrip() + f" at its {side} bound"
+        for (task, row, side), most in worst.items()
+    ]
 
 
 def _strongest(found: list[tuple[float, Name]], least: float) -> list[Name]:
