@@ -193,7 +193,7 @@ def test_a_copy_goes_on_while_levels_are_traded() -> None:
     pytest.importorskip("mujoco")
     robot = wbc.load("quadruped", "pinocchio")
     _, _, ours = run(Legs(robot)._stepping(), robot, 1.49)
-    ours._compromise._state = ours._compromise._state._replace(share=1.0, since=1.4)
+    ours._steady._compromise._state = ours._steady._compromise._state._replace(share=1.0, since=1.4)
     twin, q = copy.deepcopy(ours), ours.robot.q
     for k in range(3):
         one, two = (it.step(q, np.zeros(robot.nv), 1.49 + 1e-3 * k) for it in (ours, twin))

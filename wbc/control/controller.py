@@ -16,7 +16,6 @@ import numpy as np
 from wbc import compiled
 from wbc.arrays import Array, ArrayLike
 from wbc.control.checks import check_actuators, check_tasks, usable_solver, warn_of_ignored_inequalities
-from wbc.control.compromise import Compromise
 from wbc.control.discrete import warn_of_unstable_gains
 from wbc.control.equation_of_motion import MotionEquation
 from wbc.control.evidence import Times
@@ -31,7 +30,8 @@ from wbc.control.shortened import shortened
 from wbc.control.solution import Solution
 from wbc.control.solving import Outcome, Solving, UnsoundRowsError, solving_for
 from wbc.control.stack import Stack
-from wbc.control.steadiness import Steadiness, SteadySolving
+from wbc.control.steadied import STEADYING, Asked, SteadyTicks
+from wbc.control.steadiness import Steadiness
 from wbc.control.ticker import Ticker
 from wbc.control.watch import measured_forces
 from wbc.copies import Independent
@@ -53,9 +53,6 @@ anything takes."""
 GUARDING = 4e-4
 """Time reserved before a deadline for the guard, s, if the solver ignores inequalities: the guard then has much to
 do. More where it took longer."""
-
-STEADYING = 1e-4
-"""With less time left in a tick than this, s, it is not solved again to bound torque rates."""
 
 
 class Controller(Independent, Periodic):
@@ -146,9 +143,10 @@ class Controller(Independent, Periodic):
         self.rise = None if rise is None else number(rise, "the rise of torques, s,", high=1e6, above=True)
         bound = None if self.solver.ignores_inequalities else self.rise
         self._steadiness = None if bound is None else Steadiness(self.robot, bound)
-        self._steady: dict[tuple[Layout, bool], SteadySolving] = {}
+        self._steady = None
+        if self._steadiness is not None:
+            self._steady = SteadyTicks(self.robot, self.solver, self._steadiness, self._ticker)
         self.trade = None if trade is None else number(trade, "trade, the time after a change of contacts, s,", low=0.0)
-        self._compromise = Compromise()
         self.measured: Mapping[str, Array] = {}
         self._exact = isinstance(self.solver, HierarchicalQP)
         bounds = [stack.name_of(task) for task in stack if task.bounds_only]
@@ -160,14 +158,11 @@ class Controller(Independent, Periodic):
             self.stack.reset()
             self._ticker.forget()
             self.solver.reset()
-            if self._steadiness is not None:
-                self._steadiness.forget()
-            self._compromise.forget()
+            if self._steady is not None:
+                self._steady.forget()
             for _, solving, guard in self._laid.values():
                 solving.forget()
                 guard.forget()
-            for steady in self._steady.values():
-                steady.forget()
 
     def expect_new_clock(self) -> None:
         """Allows the next tick to have an earlier time than the last one, as at the start of a run. Nothing is
@@ -252,28 +247,29 @@ class Controller(Independent, Periodic):
         solved.
         """
         program, solving, guard = laid
-        asked, steadiness = parts, self._steadiness
+        steady, guards = self._steady, guard if self.guard else None
+        asked = Asked(program, solving, guards, tick, equation, parts, lambda: self._left(began))
         try:
-            if steadiness is not None and self._exact:
-                may = self.trade is not None and bool(steadiness.pressed or self._compromise.share)
-                at_once = self._traded(steadiness, laid, tick, equation, parts, began) if may else None
-                if at_once is None and steadiness.expected(self.robot, tick):
-                    at_once = self._steadied_at_once(steadiness, laid, tick, equation, parts, began)
+            if steady is not None and self._exact:
+                at_once = steady.at_once(asked, self.trade)
                 if at_once is not None:
                     return at_once
             guarding = self.guard and self.solver.ignores_inequalities
             outcome = solving.solve(equation, parts, self._left(began, self._guarding.seconds if guarding else 0.0))
             if outcome.interrupted and outcome.status != "failed" and self._left(began) < STEADYING:
                 return self._shortened(outcome, tick, equation), parts
-            if self.guard and outcome.status != "failed" and guard.exceeded(outcome.x[tick.torque]):
+            if guards is not None and outcome.status != "failed" and guards.exceeded(outcome.x[tick.torque]):
                 worked = thread_time()
-                guarded, all_parts = guard.solve(equation, parts, self._left(began))
+                guarded, all_parts = guards.solve(equation, parts, self._left(began))
                 self._guarding.note(thread_time() - worked)
                 if guarded.interrupted:
                     return self._shortened(outcome, tick, equation), parts
                 outcome, parts = guarded, all_parts
-            if steadiness is not None and outcome.status != "failed":
-                outcome, parts = self._steadied(steadiness, laid, tick, equation, (outcome, parts), asked, began)
+            if steady is not None and outcome.status != "failed" and steady.exceeded(asked, outcome):
+                again = steady.again(asked)
+                if again is None:
+                    return self._shortened(outcome, tick, equation), parts
+                outcome, parts = again
             if math.isfinite(outcome.x.dot(outcome.x)) or outcome.status == "failed":
                 return outcome, parts
             raise UnsoundRowsError("the robot's dynamics have a number that is not finite")
@@ -281,122 +277,9 @@ class Controller(Independent, Periodic):
             program.check(self.robot, tick)  # names the task whose rows can't be used, if it was one
             return Outcome(np.zeros(tick.n), "failed", reason=error), parts
 
-    def _steadied(
-        self,
-        steadiness: Steadiness,
-        laid: tuple[Program, Solving, Guard],
-        tick: Tick,
-        equation: MotionEquation,
-        found: tuple[Outcome, tuple[Part, ...]],
-        asked: tuple[Part, ...],
-        began: float,
-    ) -> tuple[Outcome, tuple[Part, ...]]:
-        """The outcome; if its torques change too fast, the tick is solved again with a bound on the change."""
-        if not steadiness.exceeded(self.robot, tick, found[0].x[tick.torque]):
-            return found
-        left = self._left(began)
-        if left < STEADYING:
-            return self._shortened(found[0], tick, equation), found[1]
-        again = self._steady_solving(steadiness, laid[0], tick, equation).solve(self.robot, tick, equation, asked, left)
-        if again[0].interrupted or not self._usable(again[0], laid[2], tick):
-            return self._shortened(found[0], tick, equation), found[1]
-        steadiness.pressed = True
-        steadiness.binds(self.robot, tick, again[0].x[tick.torque])
-        return again
-
     def _shortened(self, outcome: Outcome, tick: Tick, equation: MotionEquation) -> Outcome:
         """An answer that there was no time for, within what may be commanded all the same."""
         return shortened(self.robot, tick, equation, outcome, self._steadiness, self.guard)
-
-    def _usable(self, outcome: Outcome, guard: Guard, tick: Tick) -> bool:
-        """Whether an answer can be commanded as it is."""
-        if outcome.status == "failed" or not math.isfinite(outcome.x.dot(outcome.x)):
-            return False
-        return not (self.guard and guard.exceeded(outcome.x[tick.torque]))
-
-    def _traded(
-        self,
-        steadiness: Steadiness,
-        laid: tuple[Program, Solving, Guard],
-        tick: Tick,
-        equation: MotionEquation,
-        asked: tuple[Part, ...],
-        began: float,
-    ) -> tuple[Outcome, tuple[Part, ...]] | None:
-        """What is asked with levels that are traded, and the bound on the rates of torques; None: they are not traded.
-
-        Where strict levels are about to take over again it is a mixture of both answers: physics, limits and the bound
-        hold in it, as they hold in each.
-        """
-        compromise, robot = self._compromise, self.robot
-        compromise.at(tick.time, tick.layout, self._ticker.innovation(), tick.period)
-        if not compromise.share:
-            swings = steadiness.expected(robot, tick) and steadiness.swings(tick.time)
-            settled = self._ticker.unchanged_for >= (self.trade or 0.0)
-            if not (swings and settled and compromise.begins(steadiness.pressed_for)):
-                return None
-        elif not steadiness.bounds(robot, tick):
-            compromise.end()
-            return None
-        solving = self._steady_solving(steadiness, laid[0], tick, equation, traded=True)
-        outcome, parts = solving.solve(robot, tick, equation, asked, self._left(began))
-        if outcome.interrupted or not self._usable(outcome, laid[2], tick):
-            compromise.end()
-            return None
-        steadiness.pressed = False
-        outcome = outcome._replace(traded=True)
-        if not compromise.looks:
-            return outcome, parts
-        strict = laid[1].solve(equation, asked, self._left(began))
-        if strict.interrupted or not self._usable(strict, laid[2], tick):
-            compromise.begin_anew()
-            return outcome, parts
-        share = compromise.look(strict.x[tick.torque], steadiness.task.most, steadiness.passed)
-        x = share * outcome.x + (1.0 - share) * strict.x
-        if share == 1.0 or steadiness.breaks(robot, tick, x[tick.torque]):
-            if share < 1.0:
-                compromise.begin_anew()
-            return outcome, parts
-        worse = outcome if outcome.status != "optimal" else strict
-        return outcome._replace(x=x, status=worse.status), parts
-
-    def _steadied_at_once(
-        self,
-        steadiness: Steadiness,
-        laid: tuple[Program, Solving, Guard],
-        tick: Tick,
-        equation: MotionEquation,
-        asked: tuple[Part, ...],
-        began: float,
-    ) -> tuple[Outcome, tuple[Part, ...]] | None:
-        """The tick solved with the bound on torque rates; None: solve it without the bound first. An exact solver gives
-        the same answer with an inactive bound as without one.
-        """
-        steadiness.pressed = False
-        solving = self._steady_solving(steadiness, laid[0], tick, equation)
-        outcome, parts = solving.solve(self.robot, tick, equation, asked, self._left(began))
-        torque = outcome.x[tick.torque]
-        if outcome.interrupted or not self._usable(outcome, laid[2], tick):
-            return None
-        steadiness.pressed = steadiness.binds(self.robot, tick, torque)
-        return (outcome, parts) if steadiness.pressed else (solving.without(outcome), asked)
-
-    def _steady_solving(
-        self,
-        steadiness: Steadiness,
-        program: Program,
-        tick: Tick,
-        equation: MotionEquation,
-        traded: bool = False,
-    ) -> SteadySolving:
-        """For contacts that are closed together; strict, or with levels that are traded."""
-        key = tick.layout, traded
-        if key not in self._steady:
-            bound, effort = steadiness.task, self.robot.limits.effort
-            solver = self._compromise.solver if traded else self.solver
-            kept = program.leading_needs if traded else None
-            self._steady[key] = SteadySolving(program, equation, solver, bound, effort, kept)
-        return self._steady[key]
 
     def _left(self, began: float, more: float = 0.0) -> float:
         """The time that a solver may take, s, with some time left for the work after it, and more."""

@@ -1,0 +1,166 @@
+"""Ticks that are solved with a bound on the change of torques: at once where it is expected to bind, or once more."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import NamedTuple
+
+from wbc.control.compromise import Compromise
+from wbc.control.equation_of_motion import MotionEquation
+from wbc.control.guard import Guard
+from wbc.control.program import Part, Program
+from wbc.control.solving import Outcome, Solving
+from wbc.control.steadiness import Steadiness, SteadySolving
+from wbc.control.ticker import Ticker
+from wbc.copies import Independent
+from wbc.dynamics.base import Dynamics
+from wbc.solvers.base import Solver
+from wbc.tasking.layout import Layout
+from wbc.tasking.tick import Tick
+
+STEADYING = 1e-4
+"""With less time left in a tick than this, s, it is not solved again."""
+
+Found = tuple[Outcome, tuple[Part, ...]]
+"""The outcome of a tick, and the rows that were solved."""
+
+
+class Asked(NamedTuple):
+    """What is asked in a tick.
+
+    Attributes:
+        program: its tasks.
+        solving: how it is solved without the bound.
+        guard: says whether torques are within what the actuators give; None: they need not be.
+        tick: the moment.
+        equation: physics.
+        parts: the rows of the tasks.
+        left: gives the time that a solver may take, s.
+    """
+
+    program: Program
+    solving: Solving
+    guard: Guard | None
+    tick: Tick
+    equation: MotionEquation
+    parts: tuple[Part, ...]
+    left: Callable[[], float]
+
+    def usable(self, outcome: Outcome) -> bool:
+        """Whether an answer can be commanded as it is."""
+        if outcome.interrupted or outcome.status == "failed" or not math.isfinite(outcome.x.dot(outcome.x)):
+            return False
+        return self.guard is None or not self.guard.exceeded(outcome.x[self.tick.torque])
+
+
+class SteadyTicks(Independent):
+    """Solves the ticks of a controller with a bound on the change of torques.
+
+    Args:
+        robot: the controller's own.
+        solver: of the stack.
+        bound: on the change of torques.
+        ticker: of the controller.
+    """
+
+    def __init__(self, robot: Dynamics, solver: Solver, bound: Steadiness, ticker: Ticker) -> None:
+        self._robot, self._solver, self._bound, self._ticker = robot, solver, bound, ticker
+        self._compromise = Compromise()
+        self._solvings: dict[tuple[Layout, bool], SteadySolving] = {}
+
+    def forget(self) -> None:
+        """Forgets the ticks before."""
+        self._bound.forget()
+        self._compromise.forget()
+        for solving in self._solvings.values():
+            solving.forget()
+
+    def at_once(self, asked: Asked, trade: float | None) -> Found | None:
+        """The tick with the bound, where that is expected to bind; None: solve it without the bound first.
+
+        An exact solver gives the same answer with an inactive bound as without one.
+
+        Args:
+            asked: the tick.
+            trade: levels may be traded so long after a change of contacts, s; None: never.
+        """
+        bound, robot = self._bound, self._robot
+        if trade is not None and (bound.pressed or self._compromise.share):
+            traded = self._traded(asked, trade)
+            if traded is not None:
+                return traded
+        if not bound.expected(robot, asked.tick):
+            return None
+        bound.pressed = False
+        solving = self._solving(asked)
+        outcome, parts = solving.solve(robot, asked.tick, asked.equation, asked.parts, asked.left())
+        if not asked.usable(outcome):
+            return None
+        bound.pressed = bound.binds(robot, asked.tick, outcome.x[asked.tick.torque])
+        return (outcome, parts) if bound.pressed else (solving.without(outcome), asked.parts)
+
+    def exceeded(self, asked: Asked, outcome: Outcome) -> bool:
+        """Whether the torques of an answer change too fast."""
+        return self._bound.exceeded(self._robot, asked.tick, outcome.x[asked.tick.torque])
+
+    def again(self, asked: Asked) -> Found | None:
+        """The tick with the bound, which its answer without it exceeds; None: there is no time for it."""
+        left = asked.left()
+        if left < STEADYING:
+            return None
+        found = self._solving(asked).solve(self._robot, asked.tick, asked.equation, asked.parts, left)
+        if not asked.usable(found[0]):
+            return None
+        self._bound.pressed = True
+        self._bound.binds(self._robot, asked.tick, found[0].x[asked.tick.torque])
+        return found
+
+    def _traded(self, asked: Asked, trade: float) -> Found | None:
+        """What is asked with levels that are traded, and the bound on the rates of torques; None: they are not traded.
+
+        Where strict levels are about to take over again it is a mixture of both answers: physics, limits and the bound
+        hold in it, as they hold in each.
+        """
+        compromise, bound, robot, tick = self._compromise, self._bound, self._robot, asked.tick
+        compromise.at(tick.time, tick.layout, self._ticker.innovation(), tick.period)
+        if not compromise.share:
+            swings = bound.expected(robot, tick) and bound.swings(tick.time)
+            settled = self._ticker.unchanged_for >= trade
+            if not (swings and settled and compromise.begins(bound.pressed_for)):
+                return None
+        elif not bound.bounds(robot, tick):
+            compromise.end()
+            return None
+        solving = self._solving(asked, traded=True)
+        outcome, parts = solving.solve(robot, tick, asked.equation, asked.parts, asked.left())
+        if not asked.usable(outcome):
+            compromise.end()
+            return None
+        bound.pressed = False
+        outcome = outcome._replace(traded=True)
+        if not compromise.looks:
+            return outcome, parts
+        strict = asked.solving.solve(asked.equation, asked.parts, asked.left())
+        if not asked.usable(strict):
+            compromise.begin_anew()
+            return outcome, parts
+        share = compromise.look(strict.x[tick.torque], bound.task.most, bound.passed)
+        x = share * outcome.x + (1.0 - share) * strict.x
+        if share == 1.0 or bound.breaks(robot, tick, x[tick.torque]):
+            if share < 1.0:
+                compromise.begin_anew()
+            return outcome, parts
+        worse = outcome if outcome.status != "optimal" else strict
+        return outcome._replace(x=x, status=worse.status), parts
+
+    def _solving(self, asked: Asked, traded: bool = False) -> SteadySolving:
+        """For contacts that are closed together; strict, or with levels that are traded."""
+        key = asked.tick.layout, traded
+        if key not in self._solvings:
+            solver = self._compromise.solver if traded else self._solver
+            kept = asked.program.leading_needs if traded else None
+            effort = self._robot.limits.effort
+            made = SteadySolving(asked.program, asked.equation, solver, self._bound.task, effort, kept)
+            self._solvings[key] = made
+        return self._solvings[key]
