@@ -79,6 +79,21 @@ def test_who_is_held_back_by_the_actuators_is_told() -> None:
     assert "actuators" not in ours.step(q, np.zeros(7)).explain()
 
 
+@pytest.mark.parametrize("solver", ["nullspace", "operational-space"])
+def test_a_guard_beside_ignored_inequalities_is_all_that_holds_back(solver: str) -> None:
+    ours, q = unlimited("quadruped", solver)
+    solution = ours.step(q, np.zeros(18))
+    text = solution.explain()
+    assert solution._guarded and "friction cones" in {active.task for active in solution.violated}
+    assert text.startswith("relaxed: this solver ignores inequalities, and at least one does not hold\n")
+    assert "  friction cones: missed" in text and "held back by nothing: this solver ignores inequalities" in text
+    assert "held back by actuators (" in text and "held back by friction cones" not in text
+    ours, q = unlimited("arm", solver)
+    solution = ours.step(q, np.zeros(7))
+    assert solution._guarded and not solution.violated
+    assert solution.explain().startswith("relaxed: this solver ignores inequalities, and asked for too much torque\n")
+
+
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_the_guard_takes_over_without_a_jump(solver: str) -> None:
     """Through the point where a torque reaches its limit: as continuous as the solver's own answer is there."""

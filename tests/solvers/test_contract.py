@@ -200,6 +200,18 @@ def test_a_qp_solver_is_only_imported_when_asked_for():
 
 
 @pytest.mark.parametrize("name", SOLVERS)
+def test_who_has_no_time_says_so_and_does_less(name):
+    """None leaves its time unread: each has some levels that it does not come to."""
+    less = 0
+    for seed in range(8):
+        levels = inequalities("vertex", seed)
+        hurried, full = (make_solver(name).solve(levels, seconds=seconds) for seconds in (0.0, np.inf))
+        assert full.status != "iteration-limit"
+        less += hurried.status == "iteration-limit" and hurried.iterations < full.iterations
+    assert less >= 4
+
+
+@pytest.mark.parametrize("name", SOLVERS)
 @pytest.mark.parametrize("kind", ["vertex", "infeasible", "repeated"])
 def test_when_the_time_is_over_level_0_is_kept(name, kind):
     """The work that is left then is bounded: it does not wait for a clock."""

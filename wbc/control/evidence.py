@@ -215,7 +215,8 @@ class Evidence(Independent, ABC):
         if self.status == "relaxed":
             head = "relaxed: at least one inequality could not hold"
             if self._ignored:
-                head = "relaxed: this solver ignores inequalities, and at least one does not hold"
+                why = "and at least one does not hold" if self.violated else "and asked for too much torque"
+                head = f"relaxed: this solver ignores inequalities, {why}"
         if self.interrupted:
             head = "relaxed: the solver reached its limit on steps or time; this is its best point"
         head += self._remarks()

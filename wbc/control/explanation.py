@@ -81,7 +81,7 @@ class Blame:
         free: T, with x = x₀ + T z for all x that physics allows, shape (n, free).
         tick: the layout of x.
         outcomes: of all tasks but physics.
-        ignores_inequalities: whether the solver did, so that none of them holds anything.
+        ignores_inequalities: whether the solver did, so that none of the stack holds anything.
         stopped: whether the solver reached its limit on steps or time.
     """
 
@@ -102,7 +102,7 @@ class Blame:
         Args:
             mine: one of the outcomes, not met.
         """
-        if self._ignores and mine.bounds_alone:
+        if self._ignored(mine) and mine.bounds_alone:
             return "nothing: this solver ignores inequalities"
         at = next(index for index, outcome in enumerate(self._outcomes) if outcome is mine)
         pull = self._pull(at)
@@ -128,6 +128,10 @@ class Blame:
         if self._stopped:
             return "nothing: the solver was stopped before it was met"
         return "lower levels, which this solver trades against it"
+
+    def _ignored(self, outcome: Result) -> bool:
+        """Whether the bounds of a task did nothing: all but those of the guard, which stand above the stack."""
+        return self._ignores and outcome.part.entry.level >= 0
 
     def _weights(self, index: int) -> Array:
         part = self._outcomes[index].part
@@ -159,7 +163,7 @@ class Blame:
             equal = part.lower == part.upper
             if equal.any():
                 equations.append((name, rows[equal]))
-            if self._ignores:
+            if self._ignored(outcome):
                 continue
             room = 1e-6 * (1.0 + np.abs(outcome.value))
             for row in np.flatnonzero(~equal).tolist():

@@ -82,7 +82,7 @@ class Guard:
         level = self._level or self._lay_out(equation)
         first, *below = told = level.among(parts, self._limits)
         asked = (first, *[_without_inequalities(part) for part in below]) if self._alone else told
-        outcome = level.solve(equation, asked, seconds)._replace(guarded=True)
+        outcome = level.solve(equation, asked, seconds)._replace(guarded=True, ignored=self._alone)
         acceleration, force, torque = (outcome.x[where] for where in self._blocks)
         np.clip(torque, self._least, self._effort, out=torque)  # of large numbers, rounding is more than a little
         if not equation.relative_residual(acceleration, force, torque) < SHARE:
