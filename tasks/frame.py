@@ -50,6 +50,8 @@ class OnFrame(Aimed):
         neighbors = picked_rows == list(range(first, last + 1))
         self._picked = slice(first, last + 1) if neighbors else picked_rows  # a slice is no copy
         self._axes_in = self._check_axes_in(axes_in)
+        # all six in the axes in which a frame is seen: nothing to turn or to pick, as for most poses
+        self._as_seen = self._picked == slice(0, 6) and isinstance(self._axes_in, str) and self._axes_in == "world"
         self._offset = None if offset is None else self._check_offset(offset)
         shapes: tuple[tuple[int, ...], ...] = ((4, 4),)
         if not self._rotates:
@@ -200,8 +202,10 @@ class EndEffectorAcceleration(OnFrame):
         """See `Task`; a row an axis."""
         seen = motion(robot, self.frame, self._offset, self.relative_to)
         error, velocity, acceleration = self._wanted(seen, tick.time)
-        parts = (seen.jacobian, seen.bias, error, velocity, acceleration)
-        J, bias, e, rate, feed = [self._turned(seen, part) for part in parts]
+        parts = seen.jacobian, seen.bias, error, velocity, acceleration
+        if not self._as_seen:
+            parts = tuple([self._turned(seen, part) for part in parts])  # type: ignore[assignment]
+        J, bias, e, rate, feed = parts
         kd, kp = self.gains.kd, self.gains.kp
         b = law(v=robot.v, J=J, bias=bias, kd=kd, kp=kp, wanted=e, rate=rate, acceleration=feed)
         return Rows.equal(b, acceleration=J)

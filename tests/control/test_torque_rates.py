@@ -102,7 +102,7 @@ def test_the_bound_is_tried_at_once_after_a_tick_at_it() -> None:
     found = steady(0.0)
     assert not found.expected(robot(), tick(0.01))
     found.pressed = True
-    assert found.expected(robot(), tick(0.02)) and found.task.most.tolist() == pytest.approx([1.0, 2.0, 0.0])
+    assert found.expected(robot(), tick(0.02)) and found.task.most.tolist() == pytest.approx([2.0, 4.0, 0.0])
     assert not found.expected(robot(9.0), tick(0.03)) and not found.expected(robot(9.0), tick(0.04, None))
     assert found.expected(robot(9.0), tick(0.05))
 

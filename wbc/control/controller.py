@@ -247,26 +247,25 @@ class Controller(Independent, Periodic):
         solved.
         """
         program, solving, guard = laid
-        steady, guards = self._steady, guard if self.guard else None
-        asked = Asked(program, solving, guards, tick, equation, parts, lambda: self._left(began))
+        steady, wanted = self._steady, parts
         try:
-            if steady is not None and self._exact:
-                at_once = steady.at_once(asked, self.trade)
+            if steady is not None and self._exact and steady.expects(tick):
+                at_once = steady.at_once(self._asked(laid, tick, equation, parts, began), self.trade)
                 if at_once is not None:
                     return at_once
             guarding = self.guard and self.solver.ignores_inequalities
             outcome = solving.solve(equation, parts, self._left(began, self._guarding.seconds if guarding else 0.0))
             if outcome.interrupted and outcome.status != "failed" and self._left(began) < STEADYING:
                 return self._shortened(outcome, tick, equation), parts
-            if guards is not None and outcome.status != "failed" and guards.exceeded(outcome.x[tick.torque]):
+            if self.guard and outcome.status != "failed" and guard.exceeded(outcome.x[tick.torque]):
                 worked = thread_time()
-                guarded, all_parts = guards.solve(equation, parts, self._left(began))
+                guarded, all_parts = guard.solve(equation, parts, self._left(began))
                 self._guarding.note(thread_time() - worked)
                 if guarded.interrupted:
                     return self._shortened(outcome, tick, equation), parts
                 outcome, parts = guarded, all_parts
-            if steady is not None and outcome.status != "failed" and steady.exceeded(asked, outcome):
-                again = steady.again(asked)
+            if steady is not None and outcome.status != "failed" and steady.exceeded(tick, outcome):
+                again = steady.again(self._asked(laid, tick, equation, wanted, began))
                 if again is None:
                     return self._shortened(outcome, tick, equation), parts
                 outcome, parts = again
@@ -276,6 +275,19 @@ class Controller(Independent, Periodic):
         except UnsoundRowsError as error:
             program.check(self.robot, tick)  # names the task whose rows can't be used, if it was one
             return Outcome(np.zeros(tick.n), "failed", reason=error), parts
+
+    def _asked(
+        self,
+        laid: tuple[Program, Solving, Guard],
+        tick: Tick,
+        equation: MotionEquation,
+        parts: tuple[Part, ...],
+        began: float,
+    ) -> Asked:
+        """What is asked in a tick, for those that solve it with a bound on torque rates."""
+        program, solving, guard = laid
+        guards = guard if self.guard else None
+        return Asked(program, solving, guards, tick, equation, parts, lambda: self._left(began))
 
     def _shortened(self, outcome: Outcome, tick: Tick, equation: MotionEquation) -> Outcome:
         """An answer that there was no time for, within what may be commanded all the same."""

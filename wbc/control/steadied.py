@@ -76,6 +76,14 @@ class SteadyTicks(Independent):
         for solving in self._solvings.values():
             solving.forget()
 
+    def expects(self, tick: Tick) -> bool:
+        """Whether the tick may have to be solved otherwise than without the bound: nearly none has.
+
+        Args:
+            tick: the moment.
+        """
+        return self._bound.pressed or self._bound.stepped(tick) or self._compromise.share > 0.0
+
     def at_once(self, asked: Asked, trade: float | None) -> Found | None:
         """The tick with the bound, where that is expected to bind; None: solve it without the bound first.
 
@@ -100,9 +108,9 @@ class SteadyTicks(Independent):
         bound.pressed = bound.binds(robot, asked.tick, outcome.x[asked.tick.torque])
         return (outcome, parts) if bound.pressed else (solving.without(outcome), asked.parts)
 
-    def exceeded(self, asked: Asked, outcome: Outcome) -> bool:
+    def exceeded(self, tick: Tick, outcome: Outcome) -> bool:
         """Whether the torques of an answer change too fast."""
-        return self._bound.exceeded(self._robot, asked.tick, outcome.x[asked.tick.torque])
+        return self._bound.exceeded(self._robot, tick, outcome.x[tick.torque])
 
     def again(self, asked: Asked) -> Found | None:
         """The tick with the bound, which its answer without it exceeds; None: there is no time for it."""

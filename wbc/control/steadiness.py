@@ -142,10 +142,16 @@ class Steadiness:
         """Whether the state continues that of the last tick."""
         return self._before is not None and bool(np.abs(robot.q - self._before).max() <= FASTEST * self._passed)
 
+    def stepped(self, tick: Tick) -> bool:
+        """Whether contacts may be others than in the tick before."""
+        return self._steps or tick.layout is not self._layout
+
     def expected(self, robot: Dynamics, tick: Tick) -> bool:
         """Whether the bound is to be tried at once: the tick before was at it, or had other contacts, which makes
         torques jump; and the state goes on from there.
         """
+        if not (self.pressed or self.stepped(tick)):
+            return False
         self._note(robot, tick)
         return (self.pressed or self._steps) and self.bounds(robot, tick)
 
