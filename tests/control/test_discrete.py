@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+
 import numpy as np
 import pytest
 
@@ -59,6 +61,24 @@ def test_a_velocity_gain_of_an_arm():
     kinematics = DifferentialKinematics(robot, stack, period=5.2e-3)
     with pytest.warns(wbc.WbcWarning, match=r"a gain of 399 1/s must be below 2 / period = 384.6"):
         kinematics.step(robot.model.nominal)
+
+
+@pytest.mark.parametrize(("share", "hardly"), [(1.74, False), (1.76, True), (1.995, True)])
+def test_a_velocity_gain_that_loses_poses_is_warned_of(share, hardly):
+    robot, period = wbc.load("arm"), 5e-3
+    q = np.array(robot.model.nominal)
+    robot.update(q)
+    target = robot.pose("tool")[:3, 3] + [0.1, 0.05, -0.1]
+    task = tasks.EndEffectorVelocity("tool", target, axes="position", gain=share / period)
+    kinematics = DifferentialKinematics(robot, wbc.Stack([[task]]), period=period)
+    told = rf"'tool' has a gain that is hardly stable .* overshoots by {share - 1:.0%} .* below 1 / period = 200"
+    with pytest.warns(wbc.WbcWarning, match=told) if hardly else nullcontext():
+        solution = kinematics.step(q, t=0.0)
+    for tick in range(1, 300):
+        q = robot.integrate(q, solution.velocity, period)
+        solution = kinematics.step(q, t=period * tick)
+    lost = np.linalg.norm(kinematics.errors()["tool"]) > 0.1
+    assert lost == (share > 1.99), "what it is warned of"
 
 
 def test_of_several_axes_the_stiffest_that_lacks_damping_is_told():
