@@ -14,7 +14,7 @@ from tests.control.scenes import contacts, controller, moving_state, standing
 from wbc.compiled import kernel
 from wbc.control.equation_of_motion import MotionEquation
 from wbc.control.solving import CompiledSolving, LevelSolving, outcome_of
-from wbc.solvers import HierarchicalQP, Solver
+from wbc.solvers import HierarchicalQP, Solver, WeightedQP
 
 compiled = pytest.mark.skipif(kernel is None, reason="the kernel is not built")
 pytestmark = pytest.mark.filterwarnings("ignore:no task bounds the forces")
@@ -297,6 +297,22 @@ def test_loads_beyond_their_bounds_are_not_optimal_whatever_the_solver_says(
     stack = wbc.Stack([[tasks.EquationOfMotion()], *levels, [tasks.ContactMotion()]], contacts(robot))
     ours = controller(robot, stack, Content())
     assert ours.step(robot.model.nominal, np.zeros(18)).status == status
+
+
+@pytest.mark.filterwarnings("ignore:the task that holds the contacts still")
+@pytest.mark.parametrize("large", [1.0, 1e6, 1e9])
+@pytest.mark.parametrize(
+    "solver", [HierarchicalQP(), Plain(), WeightedQP(), WeightedQP(compiled=False), "sequential-qp"]
+)
+def test_large_numbers_elsewhere_hide_no_broken_bound(solver: Solver | str, large: float) -> None:
+    """A foot pressed by 10 µN more than it may be, while the force on another one is up to a billion newtons."""
+    robot = wbc.load("quadruped", "numpy")
+    pressed = Given("pressed", wbc.Rows.equal([50.0, large], force=np.array([2, 5])))
+    for beyond, status in ((1e-5, "relaxed"), (-1e-5, "optimal")):
+        bound = Given("bound", wbc.Rows.between([0.0], [50.0 - beyond], force=np.array([2])))
+        stack = wbc.Stack([[tasks.EquationOfMotion()], [pressed], [bound], [tasks.ContactMotion()]], contacts(robot))
+        ours = controller(robot, stack, solver, guard=False)
+        assert ours.step(robot.model.nominal, np.zeros(18)).status == status
 
 
 @pytest.mark.filterwarnings("ignore:the task that holds the contacts still")
