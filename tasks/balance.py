@@ -56,7 +56,7 @@ class CenterOfMass(OnCenterOfMass):
     Args:
         target: position in the world, m, shape (3,); or a function of time that gives it, or it with velocity and
             acceleration; None: where it is at the first tick.
-        gains: in 1/s² and 1/s.
+        gains: in 1/s² and 1/s; None: 2 Hz, critically damped.
         axes: that are controlled, of "xyz".
         velocity: feed-forward beside a constant target, shape (3,).
         acceleration: feed-forward, shape (3,).

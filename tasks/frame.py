@@ -162,7 +162,7 @@ class EndEffectorAcceleration(OnFrame):
         target: a pose (4, 4), a position (3,) where only positions are controlled, a rotation (3, 3) where only
             rotations are; or a function of time that gives one, or one with velocity and acceleration (6 each, linear
             first); None: where the frame is at the first tick. In the axes of the world, or of `relative_to`.
-        gains: in 1/s² and 1/s; numbers, or one for each controlled axis.
+        gains: in 1/s² and 1/s; numbers, or one for each controlled axis; None: 2 Hz, critically damped.
         axes: "pose", "position", "orientation", or names out of x, y, z, rx, ry, rz: "xy", ("z", "ry").
         axes_in: the axes that these names mean: "world" (or those of `relative_to`), "frame", or a rotation matrix,
             axes → world.

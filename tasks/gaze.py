@@ -99,7 +99,7 @@ class Gaze(Task):
     Args:
         frame: of the camera.
         point: that it looks at, m, shape (3,): in the world, or in the frame `of`; may be set at any time.
-        gains: in 1/s² and 1/s.
+        gains: in 1/s² and 1/s; None: 2 Hz, critically damped.
         of: a frame of the robot that has the point.
         axis: of the camera, in its frame, shape (3,).
         name: see `Task`.

@@ -87,7 +87,7 @@ class JointAcceleration(OnJoints):
         target: positions, rad or m, by joint; or a function of time that gives positions, or positions, velocities and
             accelerations; None: the posture at the first tick.
         joints: names; None: all actuated joints with one coordinate.
-        gains: in 1/s² and 1/s.
+        gains: in 1/s² and 1/s; None: 2 Hz, critically damped.
         velocity: feed-forward q̇*, beside a constant target.
         acceleration: feed-forward q̈*.
         name: see `Task`.

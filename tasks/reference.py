@@ -40,7 +40,7 @@ class ReferenceMotion(OnReference):
 
     Args:
         reference: q, v and v̇ over time.
-        gains: in 1/s² and 1/s.
+        gains: in 1/s² and 1/s; None: 2 Hz, critically damped.
         start: time of the controller at which the reference begins, s.
         name: see `Task`.
         weight: see `Task`.
