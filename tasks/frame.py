@@ -10,7 +10,7 @@ import scipy.linalg
 
 from tasks.axes import AXES, picked
 from tasks.motion import Motion, motion
-from wbc.arrays import Array, ArrayLike, numbers
+from wbc.arrays import Array, ArrayLike, as_slice, numbers
 from wbc.contacts import Contact
 from wbc.dynamics import Dynamics
 from wbc.errors import WbcError, show, unknown_name
@@ -44,26 +44,24 @@ class OnFrame(Aimed):
         self.frame, self.relative_to = frame, relative_to
         words = {"pose": AXES, "position": AXES[:3], "orientation": AXES[3:]}
         self.axes = picked(axes, name, words=words)
-        picked_rows = [AXES.index(axis) for axis in self.axes]
-        self._rotates, self._shifts = max(picked_rows) > 2, min(picked_rows) < 3
-        first, last = picked_rows[0], picked_rows[-1]
-        neighbors = picked_rows == list(range(first, last + 1))
-        self._picked = slice(first, last + 1) if neighbors else picked_rows  # a slice is no copy
+        rows = np.array([AXES.index(axis) for axis in self.axes], dtype=np.intp)
+        rotates, shifts = rows.max() > 2, rows.min() < 3
+        self._picked = as_slice(rows)
         self._axes_in = self._check_axes_in(axes_in)
         # all six in the axes in which a frame is seen: nothing to turn or to pick, as for most poses
-        self._as_seen = self._picked == slice(0, 6) and isinstance(self._axes_in, str) and self._axes_in == "world"
+        self._as_seen = list(rows) == list(range(6)) and isinstance(self._axes_in, str) and self._axes_in == "world"
         self._offset = None if offset is None else self._check_offset(offset)
         shapes: tuple[tuple[int, ...], ...] = ((4, 4),)
-        if not self._rotates:
+        if not rotates:
             shapes = ((3,), (4, 4))
-        elif not self._shifts:
+        elif not shifts:
             shapes = ((3, 3), (4, 4))
         elif target is not None and not callable(target) and np.shape(target) in ((3,), (3, 3)):
             asked, word = np.shape(target), "position" if np.ndim(target) == 1 else "orientation"
             raise WbcError(
                 f"{name}: target of shape {asked} is not a pose, (4, 4); for the {word} alone, give axes={word!r}"
             )
-        self._target = Target(target, shapes, 6, velocity, acceleration, name, _turns if self._rotates else None)
+        self._target = Target(target, shapes, 6, velocity, acceleration, name, _turns if rotates else None)
 
     def _check_axes_in(self, axes_in: object) -> Literal["world", "frame"] | Array:
         if isinstance(axes_in, str):

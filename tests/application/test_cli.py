@@ -50,7 +50,7 @@ def run(*arguments):
 
 def run_process(*arguments, **environment):
     """The same in a process of its own, its output in pipes."""
-    plain = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "FORCE_COLOR", "NO_COLOR")}
+    plain = {name: value for name, value in os.environ.items() if name not in ("FORCE_COLOR", "NO_COLOR")}
     done = subprocess.run(
         [sys.executable, "-m", "wbc", *arguments], capture_output=True, env={**plain, **environment}, timeout=60
     )

@@ -10,7 +10,7 @@ import pytest
 
 import tasks
 from wbc.control.evidence import Active
-from wbc.control.explanation import Blame, Result, _listed, _strongest, explain, load_unit, told_once
+from wbc.control.explanation import Blame, Result, _listed, _strongest, explain, told_once, unit_of_load
 
 E = np.eye(3)
 
@@ -70,8 +70,11 @@ def test_rows_of_one_name_are_told_once_by_the_worst() -> None:
 def test_units_are_those_of_forces_and_of_the_motors_of_joints() -> None:
     joints: Any = {"slide": SimpleNamespace(kind="prismatic"), "hinge": SimpleNamespace(kind="revolute")}
     cones, limits = tasks.FrictionCones(), tasks.TorqueLimits()
-    assert [load_unit(limits, row, joints) for row in ("slide", "hinge", "else")] == ["N", "N m", "N m"]
-    assert load_unit(cones, "friction of foot", joints) == "N" and load_unit(tasks.JointLimits(), "hinge", joints) == ""
+    assert [unit_of_load(limits, row, joints) for row in ("slide", "hinge", "else")] == ["N", "N m", "N m"]
+    assert (
+        unit_of_load(cones, "friction of foot", joints) == "N"
+        and unit_of_load(tasks.JointLimits(), "hinge", joints) == ""
+    )
 
 
 def test_a_solver_that_ignores_a_bound_or_was_stopped_trades_nothing() -> None:

@@ -207,7 +207,7 @@ class Evidence(Independent, ABC):
 
     def explain(self) -> str:
         """The result of each level and the reason for each missed task, as text."""
-        from wbc.control.explanation import Blame, Result, explain, load_unit, told_once  # few ticks are explained
+        from wbc.control.explanation import Blame, Result, explain, told_once, unit_of_load  # few ticks are explained
 
         if self.status == "failed":
             return self._failure if self.reason is None else f"{self._failure}; the solver: {self.reason}"
@@ -226,7 +226,7 @@ class Evidence(Independent, ABC):
         asked = {part.entry.name: part.entry.task for part in self._parts}
 
         def unit(task: str, row: str) -> str:
-            return load_unit(asked[task], row, self._robot.model.joints)
+            return unit_of_load(asked[task], row, self._robot.model.joints)
 
         outcomes = []
         for part, value, residual in self._table:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from wbc.arrays import Array, MaskArray
-from wbc.control.explanation import load_unit
+from wbc.control.explanation import unit_of_load
 from wbc.control.health import Finding, Health
 from wbc.control.steadiness import TorqueRates
 from wbc.control.watch import LONG, Look, Past
@@ -157,7 +157,7 @@ class Examination:
             row = int(beyond.argmax())
             if beyond[row] > BEYOND * (1.0 + abs(value[row])):
                 name, most = self.names(part)[row], float(beyond[row])
-                unit = load_unit(part.entry.task, name, self.robot.model.joints)
+                unit = unit_of_load(part.entry.task, name, self.robot.model.joints)
                 text = f"{part.entry.name} does not hold: {name} by {most:.3g} {unit}"
                 found.append(Finding("relaxed", part.entry.name, most, unit, text.strip()))
         return found

@@ -220,7 +220,7 @@ def explain(
     return "\n".join([*lines, *(f"does not hold: {text}" for text in violated)])
 
 
-def load_unit(task: Task, row: str, joints: Mapping[str, Joint]) -> str:
+def unit_of_load(task: Task, row: str, joints: Mapping[str, Joint]) -> str:
     """The unit of a row of a task that bounds forces or torques; empty for other tasks.
 
     Args:
