@@ -518,6 +518,8 @@ class Stepping:
         Returns:
             Half of what of the line between them is counted on, m, world axes, shape (2, 1).
         """
+        if self.soles.flat or not self.push.recent:
+            return None
         since = 0.0
         for interval in ahead[1:]:
             since += interval.duration
@@ -527,7 +529,7 @@ class Stepping:
             return None
         where = {**self._feet, **{step.foot: step for step in reversed(steps)}}
         stands = [where[foot].position[:2] for foot in self.feet if foot not in interval.air]
-        if len(stands) != 2 or self.soles.flat or not self.push.recent:
+        if len(stands) != 2:
             return None
         share = self.push.recent * SPARE * (1 - math.exp(-self.omega * since))
         return np.asarray(share / 2 * (stands[0] - stands[1])[:, None])
