@@ -9,6 +9,7 @@ int tick_plan_register(PyObject *module); /* TickPlan: a tick of a controller */
 int poses_register(PyObject *module);     /* pose_errors: how far poses are from poses */
 int law_register(PyObject *module);       /* law: the right-hand side of a task with a target */
 int frames_register(PyObject *module);    /* Frames, States: how frames move; the check of a state */
+int filter_register(PyObject *module);    /* filter_predict, filter_correct: where a walking robot is */
 int terms_register(PyObject *module);     /* Terms: whole-body quantities out of a backend's memory */
 int tree_register(PyObject *module);      /* Tree: the dynamics of a tree of rigid parts */
 

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from scipy.stats import chi2
 
-from wbc.estimation.invariant_filter import BA, BG, FIRST, FilterNoise, InvariantFilter, P, R, V
+from wbc.estimation import invariant_filter as module
+from wbc.estimation.invariant_filter import BA, BG, COMPILED, FIRST, GATE, FilterNoise, InvariantFilter, P, R, V
 from wbc.geometry import so3
 from wbc.liegroups import extended_pose
 
@@ -257,3 +258,51 @@ def test_what_can_not_be_observed_stays_unknown() -> None:
     assert deviation[2] == pytest.approx(0.1, rel=1e-6) and deviation[P] == pytest.approx(0.2, rel=0.05)
     assert deviation[:2].max() < 5e-3 and deviation[V].max() < 0.05
     assert np.abs(error(found, true)[:2]).max() < 5e-3 and np.abs(error(found, true)[2]) == pytest.approx(0.1, abs=0.01)
+
+
+@pytest.mark.skipif(module.kernel is None, reason="the kernel was not built")
+def test_the_kernel_agrees_with_numpy(monkeypatch) -> None:
+    """Through lost readings, fast turns, feet that lift, come down and slip."""
+    rng = np.random.default_rng(11)
+    found, reference = (InvariantFilter(4, FilterNoise(), GRAVITY) for _ in range(2))
+    places, noise = rng.normal(size=(4, 3)), np.tile(1e-5 * np.eye(3), (4, 1, 1))
+    slips = 0
+    for tick in range(400):
+        rate, force, dt = 0.3 * rng.normal(size=3), rng.normal(size=3) - GRAVITY, 1e-3 if tick % 50 else 0.08
+        if tick % 37 == 0:
+            rate *= 30.0
+        shift = None if tick % 3 else 1e-4 * rng.normal(size=(4, 3))
+        here = places + 1e-3 * rng.normal(size=(4, 3))
+        here[tick % 4] += 0.3 * (tick % 60 == 59)
+        changed = int(rng.integers(4)) if tick % 20 == 0 else None
+        told = []
+        for one, kernel in ((found, module.kernel), (reference, None)):
+            with monkeypatch.context() as context:
+                context.setattr(module, "kernel", kernel)
+                if changed is not None and one.standing[changed]:
+                    one.lift(changed)
+                elif changed is not None:
+                    one.stand(changed, places[changed], noise[changed])
+                one.predict(rate, force, dt, shift)
+                told.append(one.correct(here, noise))
+        assert told[0] == told[1]
+        slips += len(told[0])
+        np.testing.assert_allclose(found.element(), reference.element(), rtol=0, atol=1e-10)
+        np.testing.assert_allclose(found.covariance, reference.covariance, rtol=0, atol=1e-10)
+        np.testing.assert_allclose(found.gyro_bias, reference.gyro_bias, rtol=0, atol=1e-10)
+        np.testing.assert_allclose(found.accelerometer_bias, reference.accelerometer_bias, rtol=0, atol=1e-10)
+    assert slips > 3
+
+
+@pytest.mark.skipif(module.kernel is None, reason="the kernel was not built")
+def test_more_feet_than_the_kernel_takes_are_numpys() -> None:
+    feet = COMPILED + 1
+    found = InvariantFilter(feet, FilterNoise(), GRAVITY)
+    places = np.random.default_rng(0).normal(size=(feet, 3))
+    noise = np.tile(1e-5 * np.eye(3), (feet, 1, 1))
+    for foot in range(feet):
+        found.stand(foot, places[foot], noise[foot])
+    found.predict(np.zeros(3), -GRAVITY, 1e-3)
+    assert found.correct(places, noise) == []
+    with pytest.raises(ValueError, match="16 feet"):
+        module.kernel.filter_correct(*found._state(), places, noise, GATE)

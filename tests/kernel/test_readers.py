@@ -159,6 +159,25 @@ def test_pose_errors(seed):
     try_each(rng, kernel.pose_errors, arrays, lambda found: None)
 
 
+@pytest.mark.parametrize("seed", range(10))
+def test_filters(seed):
+    """Whatever the numbers are: 16 feet and none, a covariance that is not one, no time between two readings."""
+    rng = np.random.default_rng(seed)
+    feet = int(rng.choice([0, 1, 2, 4, 16]))
+    size = 15 + 3 * feet
+    vectors = [numbers(rng, shape, 0.05) for shape in ((3, 3), 3, 3, 3, 3, (feet, 3), (size, size))]
+    if seed % 2:
+        half = rng.standard_normal((size, size))
+        vectors[-1] = half @ half.T
+    state = [*vectors, rng.integers(0, 2, feet).astype(np.int8)]
+    readings = [numbers(rng, 3, 0.05), numbers(rng, 3, 0.05), float(rng.choice([0.0, 1e-3, 0.1, np.nan]))]
+    step = [*state, *readings, numbers(rng, (feet, 3)), np.array([0.0, 0.0, -9.81]), np.full(5, 1e-3)]
+    correction = [*state, numbers(rng, (feet, 3)), np.tile(np.eye(3), (feet, 1, 1)), 16.0]
+    for make, given in ((kernel.filter_predict, step), (kernel.filter_correct, correction)):
+        make(*given)
+        try_each(rng, make, given, lambda found: None)
+
+
 @pytest.mark.parametrize("sizes", [(16, 16, 5), (16, 32, 6), (15, 15, 0), (15, 15, 6), (16, 16, 12)], ids=str)
 def test_errors_of_other_sizes_are_refused(sizes):
     with pytest.raises(ValueError, match="16 numbers"):

@@ -7,14 +7,15 @@ biases it goes on by itself, whatever the state is: what can't be observed (wher
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, fields
 
 import numpy as np
 
 from wbc.arrays import Array
+from wbc.compiled import kernel
 from wbc.errors import number
 from wbc.geometry import so3
-from wbc.liegroups import extended_pose
 
 R, V, P, BG, BA = (slice(3 * n, 3 * n + 3) for n in range(5))
 """Where the errors of rotation, velocity, position and both biases stand; those of the footholds come behind them."""
@@ -26,7 +27,13 @@ GATE = 16.3
 """Squared distance, in standard deviations, of a foothold from where it should be, beyond which the foot has slipped:
 of feet that stand one in a thousand looks like that (χ² with three degrees of freedom)."""
 
+COMPILED, SINGULAR = 16, -2
+"""Feet that the kernel takes, at most; its word for a covariance that is not positive."""
+
 _ID = np.eye(3)
+
+_CROSS = np.array([[0.0, 0, 0, 0, 0, -1, 0, 1, 0], [0, 0, 1, 0, 0, 0, -1, 0, 0], [0, -1, 0, 1, 0, 0, 0, 0, 0]])
+"""v @ _CROSS is v ×, row by row."""
 
 
 @dataclass(frozen=True)
@@ -126,41 +133,49 @@ class InvariantFilter:
             dt: s.
             shift: by which footholds move as feet roll, m, world axes, shape (feet, 3); None: they don't.
         """
-        phi = (rate - self.gyro_bias) * dt
+        if kernel is not None and len(self.standing) <= COMPILED:
+            rate, force = np.ascontiguousarray(rate, dtype=float), np.ascontiguousarray(force, dtype=float)
+            n = self.noise
+            densities = np.array([n.gyro, n.accelerometer, n.gyro_walk, n.accelerometer_walk, n.contact])
+            kernel.filter_predict(*self._state(), rate, force, dt, shift, self._gravity, densities)
+            return
+        turn, first, second = _turning((rate - self.gyro_bias) * dt)
         a, g = force - self.accelerometer_bias, self._gravity
-        first, second = _gammas(phi)
-        turned = self.rotation @ first
+        turned, twice = self.rotation @ first, self.rotation @ second
         v = self.velocity + (turned @ a + g) * dt
-        p = self.position + self.velocity * dt + (self.rotation @ (second @ a) + 0.5 * g) * dt**2
+        p = self.position + self.velocity * dt + (twice @ a + 0.5 * g) * dt**2
         if shift is not None:
             self.footholds += shift
-        Phi = self._transition(turned, a, v, p, dt, second)
-        G, n = Phi[:, BG.start : BA.stop], self.noise
-        # noise of the sensors acts over the step as an error of the biases does
-        white = np.repeat([n.gyro**2 / dt, n.accelerometer**2 / dt], 3)
-        driven = G.copy()
+        Phi = self._transition(turned, twice, a, v, p, dt)
+        driven, n = Phi[:, BG.start : BA.stop].copy(), self.noise
         driven[BG.start : BA.stop] = 0.0
-        covariance = Phi @ self.covariance @ Phi.T + (driven * white) @ driven.T
-        walk = np.zeros(self._size)
-        walk[BG], walk[BA] = n.gyro_walk**2 * dt, n.accelerometer_walk**2 * dt
-        walk[FIRST:] = np.repeat(np.where(self.standing, n.contact**2 * dt, 0.0), 3)
-        covariance.flat[:: self._size + 1] += walk
+        # noise of the sensors acts over the step as an error of the biases does
+        driven[:, :3] *= n.gyro / math.sqrt(dt)
+        driven[:, 3:] *= n.accelerometer / math.sqrt(dt)
+        covariance = Phi @ self.covariance @ Phi.T
+        covariance += driven @ driven.T
+        diagonal = covariance.reshape(-1)[:: self._size + 1]
+        diagonal[BG] += n.gyro_walk**2 * dt
+        diagonal[BA] += n.accelerometer_walk**2 * dt
+        diagonal[FIRST:] += n.contact**2 * dt * self.standing.repeat(3)
         self.covariance = covariance
-        self.rotation, self.velocity, self.position = self.rotation @ so3.exp(phi), v, p
+        self.rotation, self.velocity, self.position = self.rotation @ turn, v, p
 
-    def _transition(self, turned: Array, a: Array, v: Array, p: Array, dt: float, second: Array) -> Array:
+    def _transition(self, turned: Array, twice: Array, a: Array, v: Array, p: Array, dt: float) -> Array:
         """Φ with ξ⁺ = Φ ξ: exact for ξ, and for the biases to the second order of ω dt."""
         Phi = np.eye(self._size)
         Phi[V, R], Phi[P, R] = self._gravity_cross * dt, 0.5 * self._gravity_cross * dt**2
         Phi[P, V] = dt * _ID
-        across = _skew(a)
-        Phi[R, BG] = -turned * dt
-        Phi[V, BG] = 0.5 * turned @ across * dt**2 - _skew(v) @ turned * dt
-        Phi[P, BG] = turned @ across * (dt**3 / 6.0) - _skew(p) @ turned * dt
-        Phi[V, BA], Phi[P, BA] = -turned * dt, -self.rotation @ second * dt**2
-        for foot in np.flatnonzero(self.standing):
-            own = slice(FIRST + 3 * foot, FIRST + 3 * foot + 3)
-            Phi[own, BG] = -_skew(self.footholds[foot]) @ turned * dt
+        Phi[R, BG] = Phi[V, BA] = -dt * turned
+        Phi[P, BA] = -(dt**2) * twice
+        # of v, p and the footholds d: -x × turned dt
+        moved = np.concatenate([v, p, self.footholds.ravel()]).reshape(-1, 3)
+        moved = _skew(moved).reshape(-1, 3) @ Phi[R, BG]
+        Phi[V.start : P.stop, BG] = moved[:6]
+        Phi[FIRST:, BG] = moved[6:] * self.standing.repeat(3)[:, None]
+        across = turned @ _skew(a)
+        Phi[V, BG] += 0.5 * dt**2 * across
+        Phi[P, BG] += dt**3 / 6.0 * across
         return Phi
 
     def blur(self, rotation: float, velocity: float) -> None:
@@ -210,33 +225,47 @@ class InvariantFilter:
         Returns:
             Numbers of feet that were too far from where they stood: they slipped, and stand where they are now.
         """
-        C, turn = self.covariance, self.rotation
         slipped: list[int] = []
-        while True:
-            feet = np.flatnonzero(self.standing)
-            if not len(feet):
-                return slipped
-            z = places[feet] @ turn.T + self.position - self.footholds[feet]  # ξ_p − ξ_d
-            rows = FIRST + (3 * feet[:, None] + np.arange(3)).ravel()
-            HC = np.tile(C[P], (len(feet), 1)) - C[rows]
-            S = np.tile(HC[:, P], (1, len(feet))) - HC[:, rows]
-            each, blocks = np.arange(len(feet)), S.reshape(len(feet), 3, len(feet), 3)
-            blocks[each, :, each] += turn @ noise[feet] @ turn.T
-            off = (z * np.linalg.solve(blocks[each, :, each], z[:, :, None])[:, :, 0]).sum(axis=1)
-            worst = int(off.argmax())
-            if off[worst] <= GATE:
-                break
-            foot = int(feet[worst])
+        while len(slipped) < len(self.standing) and (foot := self._corrected(places, noise)) is not None:
             slipped.append(foot)
             self.stand(foot, places[foot], noise[foot])
-            if len(slipped) >= len(self.standing):
-                return slipped
-        K = np.linalg.solve(S, HC).T
-        delta = -K @ z.ravel()
-        C = C - K @ HC
-        self.covariance = 0.5 * (C + C.T)
-        self._move(delta)
         return slipped
+
+    def _corrected(self, places: Array, noise: Array) -> int | None:
+        """Corrects, if no foot slipped; the one that slipped most otherwise."""
+        if kernel is not None and len(self.standing) <= COMPILED:
+            found: int = kernel.filter_correct(*self._state(), np.ascontiguousarray(places), noise, GATE)
+            if found != SINGULAR:
+                return None if found < 0 else found
+        feet = np.flatnonzero(self.standing)
+        count, C, turn = len(feet), self.covariance, self.rotation
+        if not count:
+            return None
+        z = (places[feet] @ turn.T + self.position - self.footholds[feet]).ravel()  # ξ_p − ξ_d
+        rows = FIRST + (3 * feet[:, None] + np.arange(3)).ravel()
+        HC = (C[P] - C[rows].reshape(count, 3, -1)).reshape(3 * count, -1)
+        S = (HC[:, None, P] - HC[:, rows].reshape(-1, count, 3)).reshape(3 * count, -1)
+        blocks = S.reshape(count, 3, count, 3)
+        off = np.zeros(count)
+        for k, foot in enumerate(feet):
+            blocks[k, :, k] += turn @ noise[foot] @ turn.T
+            off[k] = z[3 * k : 3 * k + 3] @ np.linalg.solve(blocks[k, :, k], z[3 * k : 3 * k + 3])
+        worst = int(off.argmax())
+        if off[worst] > GATE:
+            return int(feet[worst])
+        solved = np.linalg.solve(S, np.column_stack([HC, z]))
+        C = C - HC.T @ solved[:, :-1]
+        self.covariance = 0.5 * (C + C.T)
+        self._move(-(solved[:, -1] @ HC))
+        return None
+
+    def _state(self) -> tuple[object, ...]:
+        """What the kernel writes to: whoever holds the arrays that were there keeps them as they were."""
+        self.rotation, self.velocity, self.position = self.rotation.copy(), self.velocity.copy(), self.position.copy()
+        self.gyro_bias, self.accelerometer_bias = self.gyro_bias.copy(), self.accelerometer_bias.copy()
+        self.footholds, self.covariance = self.footholds.copy(), self.covariance.copy()
+        biases, standing = (self.gyro_bias, self.accelerometer_bias), self.standing.view(np.int8)
+        return self.rotation, self.velocity, self.position, *biases, self.footholds, self.covariance, standing
 
     def level(self, foot: int, height: float, deviation: float) -> None:
         """Takes how high a foot stands: d_z − height is zero, but for noise.
@@ -258,8 +287,8 @@ class InvariantFilter:
 
     def _move(self, delta: Array) -> None:
         """X ← exp(δ) X, and the biases by theirs."""
-        step = extended_pose.exp(np.concatenate([delta[:9], delta[FIRST:]]))
-        turn, ways = step[:3, :3], step[:3, 3:].T
+        turn, jacobian, _ = _turning(delta[R])
+        ways = np.concatenate([delta[V.start : P.stop], delta[FIRST:]]).reshape(-1, 3) @ jacobian.T
         self.rotation = turn @ self.rotation
         self.velocity = turn @ self.velocity + ways[0]
         self.position = turn @ self.position + ways[1]
@@ -269,14 +298,25 @@ class InvariantFilter:
 
 
 def _skew(v: Array) -> Array:
-    """The matrix of v ×, in a fifth of the time that `so3.skew` takes with its checks."""
-    x, y, z = v.tolist()
-    return np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
+    """The matrices of v ×, in a fifth of the time that `so3.skew` takes with its checks: (..., 3) to (..., 3, 3)."""
+    return np.asarray((v @ _CROSS).reshape(*v.shape, 3))
 
 
-def _gammas(phi: Array) -> tuple[Array, Array]:
-    """Γ₁ and Γ₂ of a rotation vector that is small: Γₘ = Σ φ×ⁿ / (n + m)!."""
-    S = _skew(phi)
-    square = S @ S
-    cube = square @ S
-    return _ID + S / 2 + square / 6 + cube / 24, _ID / 2 + S / 6 + square / 24 + cube / 120
+def _turning(phi: Array) -> Array:
+    """The rotation exp φ, and its integrals Γ₁ and Γ₂, Γₘ = Σ φ×ⁿ / (n + m)!: shape (3, 3, 3)."""
+    S, square = _skew(phi), float(phi @ phi)
+    # (θ - sin θ)/θ³ and (cos θ - 1 + θ²/2)/θ⁴: by their series where the difference would lose digits
+    if square < 0.25:
+        third = fourth = 1.0
+        for n in (12, 10, 8, 6, 4):
+            third = 1.0 - third * square / (n * (n + 1))
+            fourth = 1.0 - fourth * square / ((n + 1) * (n + 2))
+        third, fourth = third / 6.0, fourth / 24.0
+    else:
+        angle = math.sqrt(square)
+        third = (angle - math.sin(angle)) / (angle * square)
+        fourth = (math.cos(angle) - 1.0 + 0.5 * square) / square**2
+    first, second = 1.0 - third * square, 0.5 - fourth * square  # sin θ/θ, (1 - cos θ)/θ²
+    powers = np.concatenate([_ID, S, S @ S]).reshape(3, 9)
+    factors = np.array([[1.0, first, second], [1.0, second, third], [0.5, third, fourth]])
+    return np.asarray((factors @ powers).reshape(3, 3, 3))
