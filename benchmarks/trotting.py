@@ -57,29 +57,25 @@ class Trotting:
 
 
 class Judged(BaseEstimator):
-    """An estimator that keeps how far it is from the truth, which the states tell and it does not look at.
-
-    Attributes:
-        off: of each state: error of the position (3), m, of the heading and the tilt, rad, of the velocity in the axes
-            of the base (3), m/s; then the true position (3).
-    """
+    """An estimator that keeps the truth, which the states tell and it does not look at, beside what it estimated."""
 
     def __init__(self, robot: wbc.Dynamics, **options: object) -> None:
         super().__init__(robot, **options)  # type: ignore[arg-type]
-        self.off: list[np.ndarray] = []
+        self._kept: list[tuple[np.ndarray, ...]] = []
 
     def estimate(self, state: State) -> tuple[np.ndarray, np.ndarray]:
         """See `BaseEstimator`."""
-        q, v = super().estimate(state)
+        found = super().estimate(state)
         assert state.base is not None
-        true_q, true_v = state.base
-        one, two = quaternion.to_matrix(q[3:7]), quaternion.to_matrix(true_q[3:7])
-        heading = math.atan2(one[1, 0], one[0, 0]) - math.atan2(two[1, 0], two[0, 0])
-        heading = (heading + math.pi) % (2 * math.pi) - math.pi
-        tilt = math.acos(min(1.0, float(one[2] @ two[2])))
-        speed = one.T @ v[:3] - two.T @ true_v[:3]
-        self.off.append(np.concatenate([q[:3] - true_q[:3], [heading, tilt], speed, true_q[:3]]))
-        return q, v
+        self._kept.append((*found, *state.base))
+        return found
+
+    @property
+    def off(self) -> np.ndarray:
+        """Of each state: error of the position (3), m, of the heading and the tilt, rad, of the velocity in the axes of
+        the base (3), m/s; then the true position (3).
+        """
+        return np.array([_off(*one) for one in self._kept])
 
     def verdict(self, seconds: float = math.inf) -> str:
         """Drift, and errors of velocity and tilt, in a line.
@@ -87,7 +83,7 @@ class Judged(BaseEstimator):
         Args:
             seconds: from the first state on, at 1 kHz.
         """
-        off = np.array(self.off[: round(min(1e3 * seconds, len(self.off)))])
+        off = self.off[: round(min(1e3 * seconds, len(self._kept)))]
         way = float(np.linalg.norm(np.diff(off[::100, 8:10], axis=0), axis=1).sum())
         end = off[-1]
         speed = np.sqrt((off[:, 5:8] ** 2).mean(axis=0))
@@ -97,3 +93,13 @@ class Judged(BaseEstimator):
             f"tilt {np.degrees(np.sqrt((off[:, 4] ** 2).mean())):.2f} deg (rms), {np.degrees(off[:, 4].max()):.2f} at "
             f"the most; velocity {', '.join(f'{1e3 * part:.1f}' for part in speed)} mm/s (rms); {self.slips} slips"
         )
+
+
+def _off(q: np.ndarray, v: np.ndarray, true_q: np.ndarray, true_v: np.ndarray) -> np.ndarray:
+    """A row of `Judged.off`."""
+    one, two = quaternion.to_matrix(q[3:7]), quaternion.to_matrix(true_q[3:7])
+    heading = math.atan2(one[1, 0], one[0, 0]) - math.atan2(two[1, 0], two[0, 0])
+    heading = (heading + math.pi) % (2 * math.pi) - math.pi
+    tilt = math.acos(min(1.0, float(one[2] @ two[2])))
+    speed = one.T @ v[:3] - two.T @ true_v[:3]
+    return np.concatenate([q[:3] - true_q[:3], [heading, tilt], speed, true_q[:3]])
