@@ -8,13 +8,19 @@ PY := .venv/bin/python
 
 # In so many processes.
 WORKERS ?= 2
+SHARED = --numprocesses $(WORKERS) --dist worksteal
 test: .venv/ready
-	$(PY) -m pytest --numprocesses $(WORKERS) --dist worksteal
+	$(PY) -m pytest $(SHARED)
+
+# The first of these versions of Python that runs: on the path, or among pyenv's.
+runs = $(firstword $(foreach one,$(foreach version,$(1),python$(version) \
+  $(wildcard $(HOME)/.pyenv/versions/$(version)*/bin/python$(version))),\
+  $(shell $(one) -c 'print("$(one)")' 2>/dev/null)))
 
 # The lowest versions that pyproject.toml allows, on the oldest Python. Pinocchio's packages need a newer numpy than the
 # rest: it has an environment of its own, with the lowest versions of what does not depend on numpy's.
 NEWER = ^numpy\|^scipy\|^osqp\|^matplotlib
-OLDEST ?= python3.11
+OLDEST ?= $(call runs,3.11)
 OLD_TESTS = tests/test_import.py tests/test_gym.py tests/sweeps tests/application/test_sweeping.py tests/geometry \
   tests/simulation/test_log.py tests/control/test_batch.py
 test-oldest:
@@ -29,15 +35,15 @@ test-oldest:
 	$(OLDEST) scripts/oldest.py pinocchio mujoco plot cluster tune gym | grep -v "$(NEWER)" > out/oldest.txt
 	out/oldest-pinocchio/bin/python -m pip install --quiet --disable-pip-version-check --constraint out/oldest.txt \
 	  --editable ".[all]" --group dev
-	out/oldest-pinocchio/bin/python -m pytest
+	out/oldest-pinocchio/bin/python -m pytest $(SHARED)
 
 # What pip chooses, pre-releases too, on the newest Python.
-NEWEST ?= python3.13
+NEWEST ?= $(call runs,3.14 3.13 3.12 3.11)
 test-newest:
 	$(NEWEST) -m venv --clear out/newest
 	out/newest/bin/python -m pip install --quiet --disable-pip-version-check --upgrade "pip>=25.1"
 	out/newest/bin/python -m pip install --quiet --disable-pip-version-check --pre --editable ".[all]" --group dev
-	out/newest/bin/python -m pytest
+	out/newest/bin/python -m pytest $(SHARED)
 
 # The kernel's memory, watched; and the solver as it is on a processor without AVX2.
 sanitize: .venv/ready
