@@ -6,154 +6,17 @@ A slice of it runs with the other tests; `make soak` runs a million ticks, or as
 from __future__ import annotations
 
 import os
-import warnings
 from collections import Counter
-from functools import cache
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import tasks
 import wbc
+from tests.control import soaking
 from tests.control.scenes import SOLVERS
-from tests.robots import PACKAGED, REAL, load
-
-ROUND = 40
-"""Ticks of one controller."""
-
-ROBOTS = {robot.name.split(":")[0]: robot for robot in (*PACKAGED, *REAL)}
-CHOSEN = ("arm", "quadruped", "humanoid", "panda", "anymal", "talos")
-FEET = {
-    "anymal": ("LF_FOOT", "RF_FOOT", "LH_FOOT", "RH_FOOT"),
-    "talos": ("left_sole_link", "right_sole_link"),
-}
-CORNERS = [(0.1, 0.05), (0.1, -0.05), (-0.1, -0.05), (-0.1, 0.05)]
-
-
-@cache
-def robot_of(name: str, backend: str) -> wbc.Dynamics:
-    return load(ROBOTS[name], backend)
-
-
-def contacts_of(robot: wbc.Dynamics, name: str, rng: np.random.Generator) -> list[wbc.Contact]:
-    """Feet, as points or as soles; an arm leans on its last link now and then."""
-    friction, forces = float(rng.uniform(0.1, 1.0)), str(rng.choice(["wrench", "corners"]))
-    frames = FEET.get(name, robot.model.feet)
-    if not frames:
-        frames = (robot.model.frame_names[-1],) if rng.random() < 0.3 else ()
-    soles: dict[str, object] = dict.fromkeys(frames, CORNERS) if name == "talos" else dict(robot.model.soles)
-    return [
-        wbc.SurfaceContact(frame, friction, soles[frame], forces=forces)  # type: ignore[arg-type]
-        if frame in soles and rng.random() < 0.8
-        else wbc.PointContact(frame, friction)
-        for frame in frames
-    ]
-
-
-def stack_of(robot: wbc.Dynamics, name: str, rng: np.random.Generator) -> wbc.Stack:
-    """Limits on top, alone or beside what contradicts them; targets in and out of reach."""
-    contacts = contacts_of(robot, name, rng)
-    limits: tasks.Task = tasks.TorqueLimits() if rng.random() < 0.8 else tasks.TorqueLimits(rate=1e4)
-    if contacts:
-        limits = limits + tasks.FrictionCones()
-    if rng.random() < 0.3:
-        limits = limits + tasks.JointLimits()
-    levels = tasks.EquationOfMotion() / limits
-    if contacts:
-        levels = levels + tasks.ContactMotion() if rng.random() < 0.3 else levels / tasks.ContactMotion()
-    frame = robot.model.root if robot.model.floating else robot.model.frame_names[-1]
-    target = np.eye(4)
-    target[:3, 3] = rng.normal(scale=rng.choice([0.1, 5.0]), size=3)
-    levels = levels / tasks.EndEffectorAcceleration(frame, target, wbc.Gains(3.0))
-    if rng.random() < 0.5 and robot.mass:
-        levels = levels + tasks.CenterOfMass(gains=wbc.Gains(2.0))
-    last = tasks.TorqueMinimization() if rng.random() < 0.7 else tasks.AccelerationMinimization()
-    return wbc.Stack(levels / tasks.JointAcceleration(gains=wbc.Gains(1.5)) / last, contacts=contacts)
-
-
-def state_of(robot: wbc.Dynamics, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """Plausible, or wild: joints up to 1e6 rad, velocities up to 1e3."""
-    nominal = np.array(robot.model.nominal)
-    kind = rng.random()
-    if kind < 0.4:
-        q = robot.integrate(nominal, rng.normal(scale=0.2, size=robot.nv))
-        return q, rng.normal(scale=float(rng.choice([0.0, 0.3, 3.0])), size=robot.nv)
-    if kind < 0.6:
-        return robot.random(rng), rng.normal(scale=2.0, size=robot.nv)
-    if kind < 0.7:  # straight: all joints at zero, or almost
-        q = robot.integrate(robot.neutral(), float(rng.choice([0.0, 1e-9, 1e-4])) * rng.normal(size=robot.nv))
-        return q, rng.normal(scale=0.3, size=robot.nv)
-    speed, reach = 10.0 ** rng.uniform(0.0, 3.0), 10.0 ** rng.uniform(0.0, 6.0)
-    return robot.integrate(nominal, reach * rng.uniform(-1.0, 1.0, robot.nv)), speed * rng.uniform(-1, 1, robot.nv)
-
-
-def switch(stack: wbc.Stack, rng: np.random.Generator) -> None:
-    """Opens and closes contacts: at once, along ramps, or to any share."""
-    for contact in stack.contacts:
-        way = rng.integers(4)
-        if way == 0:
-            stack.support.activate(contact.name, float(rng.choice([0.0, 0.3, 1.0])))
-        elif way == 1:
-            stack.open_contact(contact.name, float(rng.choice([0.0, 0.003])))
-        elif way == 2:
-            stack.close_contact(contact.name, float(rng.choice([0.0, 0.003])))
-
-
-def wrong(robot: wbc.Dynamics, solution: wbc.Solution, keeps: bool) -> str:
-    """What is not as it should be; empty where all is.
-
-    Args:
-        robot: that it is for.
-        solution: of a tick.
-        keeps: whether limits and cones stand alone on the top level, and the solver looks at them: they can hold.
-    """
-    if not all(np.isfinite(part).all() for part in (solution.torque, solution.acceleration, *solution.forces.values())):
-        return "not finite"
-    if (np.abs(solution.torque) > robot.limits.effort).any():
-        return "beyond the actuators"
-    found = solution.certificate
-    if solution.status != "failed" and not found.equation_of_motion < 1e-8:
-        return f"the equation of motion is off by {found.equation_of_motion:.1e}"
-    if solution.status == "optimal" and not found.holds:
-        return f"better than the certificate: {found}"
-    size = 1.0 + max(float(np.abs(force).max()) for force in (*solution.forces.values(), solution.torque))
-    plausible = max(float(np.abs(part).max()) for part in (solution.q, solution.v)) < 100.0
-    # forces of a tick that was cut short before its torques were within what the actuators give are not computed anew
-    nearly = 1e-6 if solution.interrupted and solution._guarded else 1e-8
-    if solution.status == "relaxed" and keeps and plausible and not found.cone_margin > -nearly * size:
-        return f"what can hold does not: {found}"
-    return ""
-
-
-def soak(number: int, deadline: float | None = None) -> tuple[list[str], Counter[tuple[str, str]]]:
-    """The ticks of one controller: what was wrong, and the statuses by solver. The same number gives the same.
-
-    Args:
-        number: of the round.
-        deadline: of each tick, s.
-    """
-    rng = np.random.default_rng([20, number])
-    name, solver = CHOSEN[number % len(CHOSEN)], SOLVERS[number // len(CHOSEN) % len(SOLVERS)]
-    backend = str(rng.choice(["numpy", "pinocchio", "mujoco"], p=[0.4, 0.5, 0.1]))
-    robot = robot_of(name, backend)
-    told, statuses = [], Counter[tuple[str, str]]()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", wbc.WbcWarning)
-        stack = stack_of(robot, name, rng)
-        controller = wbc.Controller(robot, stack, solver, deadline=deadline)
-        keeps = not controller.solver.ignores_inequalities and not any(
-            isinstance(task, tasks.JointLimits | tasks.ContactMotion) for task in stack.levels[1]
-        )
-        for tick in range(ROUND):
-            switch(stack, rng)
-            solution = controller.step(*state_of(robot, rng), 1e-3 * tick)
-            statuses[solver, solution.status] += 1
-            fault = wrong(robot, solution, keeps)
-            if fault:
-                told.append(f"round {number}, tick {tick}, {name} on {backend} by {solver}, {solution.status}: {fault}")
-            if tick % 10 == 0:
-                solution.explain()
-    return told, statuses
+from tests.control.soaking import CHOSEN, ROUND, robot_of, soak, soak_ticks, wrong
 
 
 def test_what_a_controller_says_holds_in_any_state() -> None:
@@ -173,14 +36,37 @@ def test_a_bound_of_no_width_is_not_given_up_near_a_singularity() -> None:
 
 @pytest.mark.soak
 def test_what_a_controller_says_holds_over_very_many_states(capsys: pytest.CaptureFixture[str]) -> None:
-    statuses, ticks = Counter[tuple[str, str]](), int(os.environ.get("SOAK_TICKS", "1000000"))
-    for number in range(ticks // ROUND):
-        told, found = soak(1_000_000 + number)
-        assert not told, "\n".join(told)
-        statuses += found
+    ticks, processes = int(os.environ.get("SOAK_TICKS", "1000000")), int(os.environ.get("WORKERS", "2"))
+    found = soak_ticks(ticks, Path("runs/soak.jsonl"), processes)
     with capsys.disabled():
-        for (solver, status), count in sorted(statuses.items()):
-            print(f"\n{solver}: {count} {status}", end="")
+        print(f"\n{found}")
+    assert not found.told
+    assert found.ticks == ticks // ROUND * ROUND
+
+
+def test_a_soak_goes_on_where_it_was_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A line that was cut short, and one of other code, are run once more; what was wrong is kept."""
+    run: list[int] = []
+
+    def one(number: int) -> tuple[list[str], Counter[tuple[str, str]]]:
+        run.append(number)
+        if number == soaking.FIRST + 1:
+            raise ValueError("a fault")
+        return [], Counter({("nullspace", "optimal"): ROUND})
+
+    monkeypatch.setattr(soaking, "soak", one)
+    notes = tmp_path / "notes.jsonl"
+    first = soak_ticks(3 * ROUND, notes)
+    assert first.told == [f"round {soaking.FIRST + 1} raised ValueError: a fault"]
+    assert first.ticks == 2 * ROUND
+    lines = notes.read_text().splitlines()
+    notes.write_text("\n".join([lines[0].replace(soaking.fingerprint(), "other"), lines[1], lines[2][:9]]))
+    run.clear()
+    assert soak_ticks(3 * ROUND, notes) == first
+    assert run == [soaking.FIRST, soaking.FIRST + 2]
+    run.clear()
+    assert soak_ticks(3 * ROUND, notes) == first
+    assert run == []
 
 
 @pytest.mark.parametrize("solver", [name for name in SOLVERS if name not in ("nullspace", "operational-space")])
