@@ -8,6 +8,7 @@ import numpy as np
 import scipy.linalg
 
 from tasks.axes import picked
+from tasks.limbs import axes_held
 from wbc.arrays import Array, ArrayLike, as_slice
 from wbc.contacts import Contact, PointContact, RollingContact, SurfaceContact
 from wbc.contacts.heading import aligned, heading
@@ -37,8 +38,9 @@ class ContactMotion(Task):
         gains: of the stabilisation, in 1/s² and 1/s; a contact on real ground does not need to be stiff. None: 100 and
             20, but a sliding contact is not brought back to the height where it closed: it follows the surface.
         axes: axes that are held, of "x", "y", "z", "rx", "ry", "rz" in the contact's own axes, z along its normal. One
-            choice for every contact, or a dict from contacts to axes; contacts that are not named are held in all axes.
-            None: all.
+            choice for every contact, or a dict from contacts to axes. None, and contacts that are not named: all; but
+            not the roll of soles whose legs have fewer than six joints, where there are several soles. Such legs can't
+            hold two soles in six axes and move the base as well: name all six where that is meant.
         name: see `Task`.
         weight: see `Task`.
     """
@@ -58,6 +60,7 @@ class ContactMotion(Task):
             raise WbcError(f"{self.name}: contacts of several kinds share the gains; kp and kd must be numbers")
         self._all: tuple[str, ...] | None = None
         self._of: dict[str, tuple[str, ...]] = {}
+        self._can: dict[str, tuple[str, ...]] = {}  # what soles of legs with few joints are held in
         if isinstance(axes, Mapping):
             self._of = {str(contact): picked(names, self.name) for contact, names in axes.items()}
         elif axes is not None:
@@ -68,6 +71,9 @@ class ContactMotion(Task):
         for name in self._of:
             if name not in contacts:
                 raise WbcError(f"{self.name}: {unknown_name('contact', name, contacts)}")
+        soles = {c.name: c.frame for c in contacts.values() if isinstance(c, SurfaceContact) and c.on is None}
+        held = axes_held(robot, set(soles.values())) if robot.model.floating else {}
+        self._can = {name: held[frame] for name, frame in soles.items() if len(held[frame]) < 6} if held else {}
         for contact in contacts.values():
             self._held(contact)
 
@@ -76,7 +82,7 @@ class ContactMotion(Task):
         known = contact.axes
         axes = self._of.get(contact.name, self._all)
         if axes is None:
-            return known
+            return self._can.get(contact.name, known)
         if not set(axes) <= set(known):
             raise WbcError(f"{self.name}: contact {contact.name!r} has the axes {', '.join(known)}, not {show(axes)}")
         return axes
@@ -85,14 +91,19 @@ class ContactMotion(Task):
         """See `Task`; three rows a point, six a sole, up to three a wheel, or those of its axes."""
         J, bias = tick.contact_motion(robot)
         error = tick.contact_error(robot) if self.gains.kp else None
-        if error is not None and self._rests and (self._all is not None or self._of):
+        if error is not None and self._rests and self._chooses:
             stays = [bool({"x", "y"} & set(self._held(contact))) for contact in tick.contacts]
             error = np.where(np.repeat(stays, [contact.rows for contact in tick.contacts]), error, 0.0)
         b = law(v=robot.v, J=J, bias=bias, kd=self.gains.kd, kp=self.gains.kp, wanted=error)
-        if self._all is not None or self._of:
+        if self._chooses:
             S = self._picking(robot, tick)
             return Rows.equal(S @ b, acceleration=S @ J)
         return Rows.equal(b, acceleration=J)
+
+    @property
+    def _chooses(self) -> bool:
+        """Whether some contact is not held in all its axes."""
+        return self._all is not None or bool(self._of or self._can)
 
     def _picking(self, robot: Dynamics, tick: Tick) -> Array:
         """What takes the rows of all contacts to those that are held."""

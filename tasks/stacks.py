@@ -12,6 +12,7 @@ from collections.abc import Iterable
 import numpy as np
 
 import tasks
+from tasks.limbs import axes_held, way
 from wbc.arrays import Array
 from wbc.contacts import Contact, PointContact, SurfaceContact
 from wbc.control.stack import Stack
@@ -223,26 +224,15 @@ def _chosen(robot: Dynamics) -> list[str] | None:
     return None if len(scalar) == len(driven) else scalar
 
 
-def _way(robot: Dynamics, frame: str) -> list[str]:
-    """The joints that move a frame, from it to the root."""
-    model, found = robot.model, []
-    body = model.frames[frame].body if frame in model.frames else frame
-    carrying = {joint.child: joint for joint in model.joints.values()}
-    while body in carrying:
-        found.append(carrying[body].name)
-        body = carrying[body].parent
-    return found
-
-
 def _legs(robot: Dynamics) -> int:
     """Legs: feet at the same end of a limb count once."""
-    return len({tuple(_way(robot, foot)) for foot in robot.model.feet})
+    return len({tuple(way(robot, foot)) for foot in robot.model.feet})
 
 
 def _limited_joints(robot: Dynamics, hands: Iterable[str]) -> list[str]:
     """The driven joints with limits that move hands."""
     model = robot.model
-    moving = {name for hand in hands for name in _way(robot, hand) if model.drives(name)}
+    moving = {name for hand in hands for name in way(robot, hand) if model.drives(name)}
     return [joint.name for joint in model.joints.values() if joint.name in moving and joint.limited]
 
 
@@ -254,7 +244,7 @@ def turns(robot: Dynamics, hand: str) -> bool:
         hand: frame.
     """
     model, posed, rng = robot.model, robot.copy(), np.random.default_rng(0)
-    joints = [model.joints[name] for name in _way(robot, hand) if model.drives(name) and model.joints[name].nv == 1]
+    joints = [model.joints[name] for name in way(robot, hand) if model.drives(name) and model.joints[name].nv == 1]
     if len(joints) < 6:
         return False
     at, columns = ([index[joint.name] for joint in joints] for index in (model.q_index, model.v_index))
@@ -282,21 +272,16 @@ def turning(J: Array) -> float:
 
 
 def _held_axes(robot: Dynamics) -> dict[str, tuple[str, ...]]:
-    """The axes in which each sole is held: all but the roll, where its leg has fewer than six joints."""
-    held = ("x", "y", "z", "rx", "ry", "rz")
-    shared = set.intersection(*(set(_way(robot, foot)) for foot in robot.model.feet))
-    found = {}
-    for foot in robot.model.soles:
-        joints = [name for name in _way(robot, foot) if name not in shared and robot.model.joints[name].nv]
-        found[foot] = held if len(joints) >= 6 else tuple(axis for axis in held if axis != "rx")
-    return found
+    """The axes in which each sole is held: see `tasks.limbs.axes_held`."""
+    held = axes_held(robot, robot.model.feet)
+    return {foot: held[foot] for foot in robot.model.soles}
 
 
 def _quiet_joints(robot: Dynamics, hand: str | None) -> list[str]:
     """The joints with motors that move no foot, and not the hand that reaches."""
-    busy = {name for foot in robot.model.feet for name in _way(robot, foot)}
+    busy = {name for foot in robot.model.feet for name in way(robot, foot)}
     if hand is not None:
-        busy |= set(_way(robot, hand))
+        busy |= set(way(robot, hand))
     model = robot.model
     for tied in tied_joints(model):  # a motor beside the hip that turns it through gears is the leg's
         busy |= tied if tied & busy else set()

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from tasks import stacks
+from tasks.limbs import way
 from wbc.arrays import Array
 from wbc.dynamics import Dynamics
 
@@ -25,8 +25,8 @@ def horizontal_reach(posed: Dynamics, foot: str, sole: Array, lower: float) -> f
         lower: by how much the hip is lower when it walks, m.
     """
     model = posed.model
-    others = {name for other in model.feet if other != foot for name in stacks._way(posed, other)}
-    own = [name for name in stacks._way(posed, foot) if name not in others]
+    others = {name for other in model.feet if other != foot for name in way(posed, other)}
+    own = [name for name in way(posed, foot) if name not in others]
     places = [sole, *(posed.pose(model.joints[name].child)[:3, 3] for name in own)]
     length = sum(float(np.linalg.norm(a - b)) for a, b in pairwise(places))
     hip = float(places[-1][2] - sole[2]) - lower

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import scipy.linalg
 
 import tasks
 import wbc
@@ -296,3 +297,31 @@ def test_what_contacts_are_made_of_is_copied() -> None:
     point, sole = wbc.PointContact("a", normal=normal), wbc.SurfaceContact("b", corners=corners)
     normal[:], corners[:] = 1.0, 7.0
     assert np.array_equal(point.normal, (0, 0, 1)) and np.array_equal(sole.corners[:, :2], SQUARE)
+
+
+def test_soles_of_legs_with_five_joints_leave_their_roll_to_the_base() -> None:
+    """Else two soles hold the base too: as soon as hips yaw it can't be moved forward any more."""
+    locked = ("left_ankle_roll", "right_ankle_roll")
+    robot = wbc.load("humanoid", locked=locked)
+    feet = [wbc.SurfaceContact(foot) for foot in robot.model.feet]
+    base = tasks.EndEffectorAcceleration("base")
+
+    def rows(contact: wbc.Task, robot: wbc.Dynamics = robot) -> wbc.Rows:
+        controller = wbc.Controller(robot, wbc.Stack(tasks.EquationOfMotion() / contact / base, contacts=feet))
+        yawed = np.array(robot.model.nominal)
+        for side, yaw in (("left", -0.1), ("right", 0.1)):
+            yawed[robot.model.q_index[f"{side}_hip_yaw"]] += yaw
+        solution = controller.step(yawed, np.zeros(robot.nv))
+        return contact.rows(controller.robot, solution._tick)
+
+    def left_to_the_base(contact: wbc.Task) -> int:
+        held = rows(contact).acceleration
+        free = scipy.linalg.null_space(held)
+        return int(np.linalg.matrix_rank(free[:6], tol=1e-2))
+
+    assert len(rows(tasks.ContactMotion()).lower) == 10
+    assert left_to_the_base(tasks.ContactMotion()) == 6
+    named = tasks.ContactMotion(axes=("x", "y", "z", "rx", "ry", "rz"))
+    assert len(rows(named).lower) == 12
+    assert left_to_the_base(named) < 6
+    assert len(rows(tasks.ContactMotion(), wbc.load("humanoid")).lower) == 12
