@@ -251,3 +251,22 @@ def test_a_humanoid_goes_to_straight_knees_and_back() -> None:
     assert yielded > 1000
     assert min(height) > 0.9 * height[0] and max(height) > height[0] + 0.005 and abs(height[-1] - height[0]) < 1e-3
     assert jump("humanoid", torques) < 0.02
+
+
+@pytest.mark.parametrize(
+    "solver", [HierarchicalQP(), Levels(), Levels(compiled=False)], ids=["tick", "kernel", "numpy"]
+)
+def test_where_limits_beside_soft_rows_end_no_search_levels_are_held_strictly(solver: HierarchicalQP) -> None:
+    """A hip that runs into its stop: searches were given up after some hundred steps, with cones that did not hold."""
+    if kernel is None and solver.compiled is None:
+        pytest.skip("the kernel is not built")
+    robot = wbc.load("humanoid")
+    top = tasks.TorqueLimits() + tasks.JointLimits() + tasks.FrictionCones()
+    levels = tasks.EquationOfMotion() / top / tasks.ContactMotion() / tasks.JointAcceleration()
+    stack = wbc.Stack(levels / tasks.TorqueMinimization(), contacts=contacts(robot))
+    for speed in (3.0, 4.0, 5.5):
+        q, v = np.array(robot.model.nominal), np.zeros(robot.nv)
+        q[robot.nq - robot.na + 1], v[7] = robot.limits.upper[7] - 0.01, speed
+        found = controller(robot, stack, solver).step(q, v)
+        assert found.status == "optimal" and found.certificate.holds, (speed, found.status)
+        assert found.certificate.cone_margin > -1e-9, speed

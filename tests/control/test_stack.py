@@ -400,3 +400,16 @@ def test_a_fade_asked_for_in_every_tick_still_ends() -> None:
         stack.schedule.advance(1e-3 * tick)
     assert stack.presence("posture") == 0.0
     assert stack["posture"].weight == 3.0
+
+
+def test_a_controller_is_printed_before_its_first_tick() -> None:
+    """Its robot may have been in some state before; contacts are not held anywhere yet."""
+    robot = wbc.load("quadruped")
+    robot.update(robot.model.nominal, np.zeros(robot.nv))
+    stack = tasks.stacks.standing(robot)
+    controller = wbc.Controller(robot, stack)
+    assert "contact motion" in str(controller)
+    controller.step(robot.model.nominal, np.zeros(robot.nv))
+    assert "12 =" in str(controller)
+    controller.reset()
+    assert "contact motion" in str(controller)

@@ -118,6 +118,11 @@ class Contact(ABC):
         normals = self.carried_normals()
         return normals if self.carrier is None else self._turned(normals, self.turn(robot))
 
+    def pressure(self, robot: Dynamics) -> Array:
+        """The force variables of a normal force of 1 N amid the contact, inside its cone; world axes, shape (size,)."""
+        normals = self.normals(robot)
+        return normals / float(normals @ normals)
+
     def turn(self, robot: Dynamics) -> Array:
         """The rotation that takes the cone from the axes that it is given in to the world's, shape (3, 3)."""
         if self.carrier is not None:

@@ -139,6 +139,13 @@ class SurfaceContact(Contact):
             self._cones[sides] = C
         return C
 
+    def pressure(self, robot: Dynamics) -> Array:
+        """See `Contact`."""
+        found = super().pressure(robot)
+        if self.forces == "wrench":
+            found[3:] = np.cross(robot.pose(self.frame)[:3, :3] @ self.corners.mean(axis=0), found[:3])
+        return found
+
     def error(self, robot: Dynamics, anchor: Array) -> Array:
         """See `Contact`."""
         desired, pose = anchor if self.on is None else robot.pose(self.on) @ anchor, robot.pose(self.frame)

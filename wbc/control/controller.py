@@ -256,19 +256,21 @@ class Controller(Independent, Periodic):
             guarding = self.guard and self.solver.ignores_inequalities
             outcome = solving.solve(equation, parts, self._left(began, self._guarding.seconds if guarding else 0.0))
             if outcome.interrupted and outcome.status != "failed" and self._left(began) < STEADYING:
-                return self._shortened(outcome, tick, equation), parts
+                return self._shortened(outcome, tick, equation, parts), parts
             if self.guard and outcome.status != "failed" and guard.exceeded(outcome.x[tick.torque]):
                 worked = thread_time()
                 guarded, all_parts = guard.solve(equation, parts, self._left(began))
                 self._guarding.note(thread_time() - worked)
                 if guarded.interrupted:
-                    return self._shortened(outcome, tick, equation), parts
+                    return self._shortened(outcome, tick, equation, parts), parts
                 outcome, parts = guarded, all_parts
             if steady is not None and outcome.status != "failed" and steady.exceeded(tick, outcome):
                 again = steady.again(self._asked(laid, tick, equation, wanted, began))
                 if again is None:
-                    return self._shortened(outcome, tick, equation), parts
+                    return self._shortened(outcome, tick, equation, parts), parts
                 outcome, parts = again
+            if outcome.interrupted and outcome.status != "failed":
+                outcome = self._shortened(outcome, tick, equation, parts)
             if math.isfinite(outcome.x.dot(outcome.x)) or outcome.status == "failed":
                 return outcome, parts
             raise UnsoundRowsError("the robot's dynamics have a number that is not finite")
@@ -289,9 +291,9 @@ class Controller(Independent, Periodic):
         guards = guard if self.guard else None
         return Asked(program, solving, guards, tick, equation, parts, lambda: self._left(began))
 
-    def _shortened(self, outcome: Outcome, tick: Tick, equation: MotionEquation) -> Outcome:
+    def _shortened(self, outcome: Outcome, tick: Tick, equation: MotionEquation, parts: tuple[Part, ...]) -> Outcome:
         """An answer that there was no time for, within what may be commanded all the same."""
-        return shortened(self.robot, tick, equation, outcome, self._steadiness, self.guard)
+        return shortened(self.robot, tick, equation, outcome, self._steadiness, self.guard, parts)
 
     def _left(self, began: float, more: float = 0.0) -> float:
         """The time that a solver may take, s, with some time left for the work after it, and more."""
@@ -307,7 +309,7 @@ class Controller(Independent, Periodic):
         return f"<Controller of {self.robot.model.name!r} by {type(self.solver).__name__}: {self.stack!r}>"
 
     def __str__(self) -> str:
-        counts = row_counts(self.stack, self.robot, self._ticker.again(self.period)) if self.robot.updates else None
+        counts = row_counts(self.stack, self.robot, self._ticker.again(self.period)) if self._ticker.began else None
         solver, how = type(self.solver).__name__, ""
         if hasattr(self.solver, "compiled"):  # it has two twins, and says which one it is to be
             how = " (compiled)" if compiled.kernel is not None and self.solver.compiled is not False else " (numpy)"

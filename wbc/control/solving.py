@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from time import perf_counter
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -108,6 +109,7 @@ class CompiledSolving(Solving):
         self._sizes = layout.nv, layout.nf, layout.nf - layout.nc, actuated
         self._scale, self._solver, self._effort = equation.scale, solver, np.array(effort, dtype=float)
         self._tolerance = 0.5 * force_tolerance(equation.scale)
+        self._soften = self._solver_options("soften", 0.0)
         self._plans: dict[tuple[object, ...], Any] = {}
         self._plan: Any = None
         self._n = layout.n
@@ -130,7 +132,7 @@ class CompiledSolving(Solving):
         count = 1 + max(level for level, _ in self._levels)
         options = self._solver_options("max_iterations", 1000), self._solver_options("rank_tolerance", 1e-9)
         plan = kernel.TickPlan(*self._sizes, self._scale, count, shapes, *options)
-        plan.soften(self._solver_options("soften", 0.0), 1)
+        plan.soften(self._soften, 1)
         plan.efforts(self._effort)
         return plan
 
@@ -139,11 +141,14 @@ class CompiledSolving(Solving):
         if self._merges:
             factors = self._levels
             parts = tuple([part._replace(weight=part.weight * factors[part.entry.rank][1]) for part in parts])
-        x = np.empty(self._n)
+        x, began = np.empty(self._n), perf_counter()
         try:
             found = self._call(equation, parts, seconds, x)
         except (ValueError, TypeError, IndexError):
             found = self._call_anew(equation, parts, seconds, x)
+        if found[0] == STOPPED and self._soften and found[1] < self._solver_options("max_iterations", 1000):
+            seconds = min(seconds, getattr(self._solver, "deadline", math.inf))
+            found = self._call_strictly(equation, parts, seconds - (perf_counter() - began), x, found)
         status, steps, _, row = found
         if status == UNSOUND:
             raise UnsoundRowsError(f"row {row} has a number that is not finite")
@@ -159,6 +164,28 @@ class CompiledSolving(Solving):
         seconds = min(seconds, getattr(solver, "deadline", math.inf))
         it = equation
         return self._plan.solve(it.M, it.h, it.J, it.loops, it.loop_bias, parts, seconds, self._tolerance, x)
+
+    def _call_strictly(
+        self,
+        equation: MotionEquation,
+        parts: Sequence[Part],
+        seconds: float,
+        x: Array,
+        found: Any,  # noqa: ANN401  what the kernel gave
+    ) -> Any:  # noqa: ANN401
+        """Once more without soft directions: limits beside them made the search give up, not the time."""
+        if not seconds > 0.0:
+            return found
+        strict = np.empty(self._n)
+        self._plan.soften(0.0, 1)
+        try:
+            again = self._call(equation, parts, seconds, strict)
+        finally:
+            self._plan.soften(self._soften, 1)
+        if again[0] >= STOPPED:
+            return found
+        x[:] = strict
+        return again[0], found[1] + again[1], *again[2:]
 
     def _call_anew(self, equation: MotionEquation, parts: Sequence[Part], seconds: float, x: Array) -> Any:  # noqa: ANN401
         """Once more: a task was switched, has other rows than at the last tick, or gave integers for numbers."""

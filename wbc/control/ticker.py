@@ -65,6 +65,7 @@ class Ticker:
 
     Attributes:
         time: of the last tick, s.
+        began: whether there was a tick.
     """
 
     def __init__(self, robot: Dynamics, stack: Stack, kinematic: bool = False, rubs: bool = False) -> None:
@@ -80,7 +81,7 @@ class Ticker:
     def forget(self) -> None:
         """Forgets the past, as at the start."""
         self.time = 0.0
-        self._began, self._still, self._new_clock = False, 0, False
+        self.began, self._still, self._new_clock = False, 0, False
         self._changed = -np.inf
         self._warned_of_speed = False
         self._last: Ended | None = None
@@ -120,7 +121,7 @@ class Ticker:
             t: s; None: a period after the last tick.
             period: between ticks, s.
         """
-        time = finite_time(t) if t is not None else self.time + period if self._began else 0.0
+        time = finite_time(t) if t is not None else self.time + period if self.began else 0.0
         if self._new_clock:
             self._set_clock(time, period)
         self._look(time)
@@ -149,7 +150,7 @@ class Ticker:
 
     def note(self, ended: Ended | None) -> None:
         """Remembers what a tick came to."""
-        self._last, self._began, self._velocity = ended, True, self._robot.v
+        self._last, self.began, self._velocity = ended, True, self._robot.v
 
     def innovation(self) -> Array | None:
         """What v is beyond what the last tick at another time expected, m/s and rad/s, shape (nv,); None: there was
@@ -164,7 +165,7 @@ class Ticker:
     def _set_clock(self, time: float, period: float) -> None:
         """The tick is a period after the last one, whatever its clock says: what is under way goes on from there."""
         self._new_clock = False
-        if self._began and time < self.time - ROUNDING:
+        if self.began and time < self.time - ROUNDING:
             by = time - (self.time + period)
             self._stack.schedule.shift(by)
             self._stack.support.shift(by)
@@ -201,7 +202,7 @@ class Ticker:
 
     def _look(self, time: float) -> None:
         """Two ticks at one time have the same last torque: that of the last tick at another time."""
-        if not self._began:
+        if not self.began:
             return
         if time < self.time - ROUNDING:
             raise WbcError(

@@ -237,7 +237,7 @@ class DifferentialKinematics(Independent):
         return f"<DifferentialKinematics of {self.robot.model.name!r} by {solver}: {self.stack!r}>"
 
     def __str__(self) -> str:
-        counts = row_counts(self.stack, self.robot, self._ticker.again(self.period)) if self.robot.updates else None
+        counts = row_counts(self.stack, self.robot, self._ticker.again(self.period)) if self._ticker.began else None
         return f"{self.robot!r}\n{self.stack.describe(counts)}\nsolver: {type(self.solver).__name__}"
 
 

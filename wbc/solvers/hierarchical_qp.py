@@ -109,8 +109,15 @@ class HierarchicalQP(Solver):
             engine.forget()
         spent = perf_counter() - began
         seconds = min(self.deadline, seconds) - spent
-        yields = self.soften, hierarchy.yields_from, hierarchy.scales, hierarchy.loads
-        found = engine.solve(Request(A, lower, upper, norms, seconds, *yields))
+        yields = hierarchy.yields_from, hierarchy.scales, hierarchy.loads
+        found = engine.solve(Request(A, lower, upper, norms, seconds, self.soften, *yields))
+        if found.status == STOPPED and self.soften and yields[0] is not None and found.steps < self.max_iterations:
+            left = seconds + spent - (perf_counter() - began)
+            if left > 0.0:  # limits beside soft directions made the search give up, not the time
+                again = engine.solve(Request(A, lower, upper, norms, left, 0.0, *yields))
+                if again.status < STOPPED:
+                    again.steps += found.steps
+                    found = again
         if found.status == UNSOUND:
             return _unsound(hierarchy, found, began)
         if norms is None or hierarchy.weights is not None:
