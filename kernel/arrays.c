@@ -191,3 +191,10 @@ signed char *bytes_of(Views *views, PyObject *array, const char *what, Py_ssize_
     views->count++;
     return (signed char *)view->data;
 }
+
+long long *integers_of(Views *views, PyObject *array, const char *what, Py_ssize_t size) {
+    View *view = next_view(views);
+    if (!view || take_vector(view, array, what, &INDICES, size, 1) < 0) return NULL;
+    views->count++;
+    return (long long *)(void *)view->data;
+}

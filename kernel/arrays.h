@@ -49,6 +49,7 @@ double *doubles(Views *views, PyObject *array, const char *what, Py_ssize_t size
 double *matrix(Views *views, PyObject *array, const char *what, Py_ssize_t rows, Py_ssize_t columns, ptrdiff_t *row_step,
                ptrdiff_t *column_step);
 double *flat(Views *views, PyObject *array, const char *what, Py_ssize_t *size, int writable); /* of any dimension */
+long long *integers_of(Views *views, PyObject *array, const char *what, Py_ssize_t size);     /* int64, to write to */
 signed char *bytes_of(Views *views, PyObject *array, const char *what, Py_ssize_t size);       /* int8, to write to */
 
 /* Copies indices from 0 to `below` - 1: another thread may change the array while nobody looks. 0 with an exception set. */

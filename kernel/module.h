@@ -11,6 +11,9 @@ int law_register(PyObject *module);       /* law: the right-hand side of a task 
 int frames_register(PyObject *module);    /* Frames, States: how frames move; the check of a state */
 int filter_register(PyObject *module);    /* filter_predict, filter_correct: where a walking robot is */
 int terms_register(PyObject *module);     /* Terms: whole-body quantities out of a backend's memory */
+int pairs_register(PyObject *module);     /* how the distances of pairs of solids change */
+int edges_register(PyObject *module);     /* corners and crossing edges of such pairs */
+int stopping_register(PyObject *module);  /* stopping_most: how hard what has a limit may be accelerated */
 int tree_register(PyObject *module);      /* Tree: the dynamics of a tree of rigid parts */
 
 #endif

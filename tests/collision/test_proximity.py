@@ -8,7 +8,7 @@ from scipy.spatial.transform import Rotation
 
 import wbc
 from tests.tasks.motions import Moving
-from wbc.collision import CollisionGeometry, Horizon, Proximity
+from wbc.collision import CollisionGeometry, Horizon, Proximity, corners, features, proximity
 from wbc.collision.features import PER_PAIR
 
 PLACE = np.eye(4)
@@ -61,6 +61,50 @@ def test_rates_and_accelerations_are_those_of_the_distances(name: str, engine: s
     worst = np.sort(np.abs(np.concatenate(accelerations)))
     assert worst[int(0.98 * len(worst))] < 5e-3  # coal's normals of round shapes are good to the root of its tolerance
     assert np.median(worst) < 3e-4
+
+
+def cornered(robot: wbc.Dynamics, engine: str, rng: np.random.Generator) -> CollisionGeometry:
+    """Shapes of every kind, here and there and on the robot's bodies."""
+    geometry = furnished(robot, engine)
+    carrier = next(solid.body for solid in geometry.solids.values() if solid.body != "world")
+    for number in range(2):
+        T = np.eye(4)
+        T[:3, :3], T[:3, 3] = Rotation.random(random_state=rng).as_matrix(), rng.normal(size=3) * 0.4
+        body = "world" if number else carrier
+        geometry.add_cylinder(f"drum {number}", 0.1, 0.3, T, body=body)
+        geometry.add_capsule(f"rod {number}", 0.05, 0.4, T @ T, body=body)
+        geometry.add_box(f"brick {number}", (0.1, 0.2, 0.05), T @ T @ T, body=body)
+        if engine == "coal":
+            geometry.add_mesh(f"rock {number}", rng.normal(size=(30, 3)) * 0.1, T, body=body)
+    return geometry
+
+
+@pytest.mark.skipif(proximity.kernel is None, reason="the kernel was not built")
+@pytest.mark.parametrize("engine", ("coal", "own"))
+@pytest.mark.parametrize("name", ("arm", "humanoid"))
+def test_the_kernel_agrees_with_numpy(name: str, engine: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All pairs with all their corners and crossings, among shapes of every kind; and only what may be near soon."""
+    robot, crossed = wbc.load(name, "pinocchio"), 0
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        geometry = cornered(robot, engine, rng)
+        q = robot.integrate(robot.model.nominal, rng.normal(size=robot.nv) * 0.5)
+        robot.update(q, rng.normal(size=robot.nv))
+        for horizon in (Horizon(10.0), Horizon(0.05, 0.1, 5.0, 0.03)):
+            found = Proximity(geometry).look(robot, horizon)
+            with monkeypatch.context() as context:
+                for module in (proximity, features, corners):
+                    context.setattr(module, "kernel", None)
+                expected = Proximity(geometry).look(robot, horizon)
+            assert np.array_equal(found.key, expected.key)
+            crossed += int((found.key % PER_PAIR > 2 * corners.MOST).sum())
+            for part in ("distance", "jacobian", "rate", "inside"):
+                np.testing.assert_allclose(getattr(found, part), getattr(expected, part), rtol=0, atol=1e-12)
+            for one, other in zip(found.witnesses, expected.witnesses, strict=True):
+                np.testing.assert_allclose(one, other, rtol=0, atol=1e-12)
+            # coal's search for nearest points ends at its tolerance, and the drift is a difference over 0.2 ms
+            np.testing.assert_allclose(found.drift, expected.drift, rtol=1e-6, atol=5e-3 if engine == "coal" else 1e-6)
+    assert crossed > 20
 
 
 def flat_on_each_other(turn: tuple[float, float, float], spread: float) -> tuple[wbc.Dynamics, CollisionGeometry]:

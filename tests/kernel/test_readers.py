@@ -178,6 +178,46 @@ def test_filters(seed):
         try_each(rng, make, given, lambda found: None)
 
 
+@pytest.mark.parametrize("seed", range(20))
+def test_pairs_of_solids(seed):
+    """How they move, their corners and crossings: whatever the numbers and the shapes are."""
+    rng = np.random.default_rng(seed)
+    n, pairs, bodies, nv = (int(rng.integers(low, 5)) for low in (1, 0, 1, 0))
+    odd = 0.02 * (seed % 3)
+    poses, later = numbers(rng, (n, 4, 4), odd), numbers(rng, (n, 4, 4), odd)
+    origins, moved, turn = numbers(rng, (n, 3), odd), numbers(rng, (n, 3), odd), numbers(rng, (n, 3, 3), odd)
+    V, W, bias = (numbers(rng, (n, 6), odd) for _ in range(3))
+    one, other, on = rng.integers(n, size=pairs), rng.integers(n, size=pairs), rng.integers(bodies, size=n)
+    planes, horizon = rng.integers(0, 2, n).astype(np.int8), np.array([0.1, 0.1, 5.0])
+    seen, again = ([numbers(rng, (pairs, 3), odd) for _ in range(3)] for _ in range(2))
+    J, rows = numbers(rng, (bodies, 6, nv), odd), np.empty((pairs, nv))
+    room, radii = np.empty(pairs), np.abs(rng.normal(size=n))
+    within = [poses, origins, V, radii, planes, one, other, horizon, room, np.empty(pairs, dtype=np.int8)]
+    rates = [*seen, *again, one, other, on, V, origins, W, moved, J, 2e-4, 0.01, room, room.copy(), rows]
+    shapes = tuple(
+        (int(rng.integers(6)), (0.2, 0.3, 0.4), numbers(rng, (int(rng.integers(6)), 3), odd)) for _ in range(n)
+    )
+    most, more = 8 * pairs, 16 * pairs
+    corners = [np.empty(4 * most, dtype=np.int64), np.empty((most, 3)), np.empty(most)]
+    edges, thick, across = np.empty((more, 2, 2, 3)), np.empty((more, 2)), np.empty((more, 3))
+    limits, both = np.array([0.03, 0.02, 1e-3]), np.stack([one, other], axis=1).ravel()
+    crossed = [np.empty(4 * more, dtype=np.int64), edges, thick, across]
+    lines = [numbers(rng, (pairs, 2, 2, 3), odd), numbers(rng, (pairs, 2), odd), seen[0], 1e-12, room, *again]
+    calls = (
+        (kernel.pairs_close, within),
+        (kernel.bodies_carried, [poses, origins, V, bias, 1e-4, later, W, moved, turn]),
+        (kernel.pairs_closing, [*seen, one, other, V, origins, room]),
+        (kernel.pairs_rates, rates),
+        (kernel.pairs_features, [shapes, poses, both, seen[0], limits, *corners, *crossed]),
+        (kernel.edges_passing, lines),
+        (kernel.features_carried, [seen[0][:0], lines[0], one, other, poses, later, turn]),
+        (kernel.stopping_most, [np.ones(5), V[0], V[-1], radii[:1], 1e-3, W[0]]),
+    )
+    for make, given in calls:
+        make(*given)
+        try_each(rng, make, given, lambda found: None)
+
+
 @pytest.mark.parametrize("sizes", [(16, 16, 5), (16, 32, 6), (15, 15, 0), (15, 15, 6), (16, 16, 12)], ids=str)
 def test_errors_of_other_sizes_are_refused(sizes):
     with pytest.raises(ValueError, match="16 numbers"):

@@ -12,9 +12,10 @@ from typing import NamedTuple
 import numpy as np
 
 from wbc.arrays import Array, IntArray, MaskArray
-from wbc.collision.closed_forms import dot, segments
+from wbc.collision.closed_forms import PARALLEL, dot, segments
 from wbc.collision.engine import Witnesses
 from wbc.collision.solid import Solid
+from wbc.compiled import kernel
 
 BAND = 0.03
 """Corners that lie this much farther from the other shape than the nearest one, along the normal, are left out, m."""
@@ -128,15 +129,19 @@ def crossings(one: Array, other: Array, normal: Array) -> Crossings | None:
     return Crossings(both[chosen], chosen % CROSSINGS)
 
 
-def passing(first: Array, second: Array, radii: Array, normal: Array) -> Witnesses:
+def passing(edges: Array, radii: Array, normal: Array) -> Witnesses:
     """The nearest points of edges that pass each other.
 
     Args:
-        first: starts and ways, m, world axes, shape (n, 2, 3).
-        second: likewise.
+        edges: starts and ways of both, m, world axes, shape (n, 2, 2, 3).
         radii: of both, m, shape (n, 2).
         normal: to which side the second is, roughly, shape (n, 3).
     """
+    if kernel is not None:
+        found = Witnesses.empty(len(edges))
+        kernel.edges_passing(edges, radii, normal, PARALLEL, *found)
+        return found
+    first, second = edges[:, 0], edges[:, 1]
     x, y = segments(first[:, 0], first[:, 1], second[:, 0], second[:, 1])
     way = y - x
     size = np.linalg.norm(way, axis=1)

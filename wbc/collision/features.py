@@ -8,9 +8,10 @@ from typing import NamedTuple
 import numpy as np
 
 from wbc.arrays import Array, IntArray
-from wbc.collision.corners import CROSSINGS, MOST, Corners, corners, crossings, passing
+from wbc.collision.corners import BAND, CROSSINGS, INNER, MOST, SLANT, Corners, corners, crossings, passing
 from wbc.collision.engine import Engine, Witnesses
 from wbc.collision.solid import Solid
+from wbc.compiled import kernel
 
 PER_PAIR = 1 + 2 * MOST + CROSSINGS
 """Numbers that what is measured of one pair may have: 0 for its nearest points, then corners, then crossings."""
@@ -45,7 +46,7 @@ class Features(NamedTuple):
         found = engine.measure_balls(poses, self.centers, self.radii, self.second[:balls])
         if not len(self.edges):
             return found
-        return found.and_also(passing(self.edges[:, 0], self.edges[:, 1], self.thick, self.normals))
+        return found.and_also(passing(self.edges, self.thick, self.normals))
 
     def carried(self, poses: Array, later: Array, turn: Array) -> Features:
         """The same when the solids have moved.
@@ -56,6 +57,10 @@ class Features(NamedTuple):
             turn: how they turned, shape (solids, 3, 3).
         """
         balls, one, other = len(self.radii), self.first, self.second
+        if kernel is not None:
+            centers, edges = self.centers.copy(), self.edges.copy()
+            kernel.features_carried(centers, edges, one, other, poses, later, turn)
+            return self._replace(centers=centers, edges=edges)
         mine = one[:balls]
         centers = (turn[mine] @ (self.centers - poses[mine, :3, 3])[:, :, None])[:, :, 0] + later[mine, :3, 3]
         if not len(self.edges):
@@ -69,23 +74,42 @@ class Features(NamedTuple):
         return self._replace(centers=centers, edges=edges)
 
 
+_CORNERED = {"box": 1, "capsule": 2, "cylinder": 3, "convex": 4}
+"""Kinds of solids with corners, as the kernel knows them."""
+
+_LIMITS = np.array([BAND, SLANT, INNER])
+
+
+def shape_of(solid: Solid) -> tuple[int, tuple[float, ...], Array | None]:
+    """A solid as the kernel has it: its kind, three numbers, the points of a hull."""
+    points = None if solid.points is None else np.ascontiguousarray(solid.points, dtype=float)
+    return _CORNERED.get(solid.kind, 0), (*solid.size, 0.0, 0.0, 0.0)[:3], points
+
+
 def features(
-    solids: Sequence[Solid], poses: Array, pairs: Sequence[tuple[int, int, int]], normals: Array
+    solids: Sequence[Solid],
+    shapes: tuple[object, ...],
+    poses: Array,
+    pairs: tuple[IntArray, IntArray, IntArray],
+    normals: Array,
 ) -> Features | None:
     """Corners and crossings of pairs.
 
     Args:
         solids: all of them.
+        shapes: `shape_of` each.
         poses: of them in the world, shape (solids, 4, 4).
-        pairs: number of the pair, and the indices of its solids.
+        pairs: numbers of the pairs, and the indices of their solids, shape (pairs,) each.
         normals: of the pairs, shape (pairs, 3).
 
     Returns:
         None where there are none.
     """
+    if kernel is not None:
+        return _by_kernel(shapes, poses, pairs, normals)
     balls: list[tuple[int, int, int, Array, Corners]] = []
     edges = []
-    for (number, one, other), normal in zip(pairs, normals, strict=True):
+    for number, one, other, normal in zip(*(part.tolist() for part in pairs), normals, strict=True):
         faces: list[tuple[Array, float]] = []
         for mine, its, side in ((one, other, 1.0), (other, one, -1.0)):
             R = poses[mine, :3, :3]
@@ -126,3 +150,23 @@ def features(
         ends, thick, across = np.zeros((0, 2, 2, 3)), np.zeros((0, 2)), np.zeros((0, 3))
     a, b, c = (np.array(values, dtype=np.intp) for values in (first, second, keys))
     return Features(a, b, c, centers, np.array(radii), ends, thick, across)
+
+
+def _by_kernel(
+    shapes: tuple[object, ...], poses: Array, pairs: tuple[IntArray, IntArray, IntArray], normals: Array
+) -> Features | None:
+    """See `features`."""
+    assert kernel is not None
+    number, one, other = pairs
+    most, more = 8 * len(number), 16 * len(number)  # of corners and crossings
+    balls, crossed = np.empty(4 * most, dtype=np.int64), np.empty(4 * more, dtype=np.int64)
+    centers, radii = np.empty((most, 3)), np.empty(most)
+    ends, thick, across = np.empty((more, 2, 2, 3)), np.empty((more, 2)), np.empty((more, 3))
+    both = np.column_stack([one, other]).ravel()
+    outputs = balls, centers, radii, crossed, ends, thick, across
+    b, c = kernel.pairs_features(shapes, poses, both, normals, _LIMITS, *outputs)
+    if not b:
+        return None
+    first, second, key, of = np.concatenate([balls[: 4 * b], crossed[: 4 * c]]).reshape(-1, 4).T.copy()
+    keys = number[of] * PER_PAIR + key
+    return Features(first, second, keys, centers[:b], radii[:b], ends[:c], thick[:c], across[:c])

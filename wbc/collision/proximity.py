@@ -8,8 +8,9 @@ import numpy as np
 
 from wbc.arrays import Array, IntArray, MaskArray
 from wbc.collision.engine import Witnesses
-from wbc.collision.features import PER_PAIR, features
+from wbc.collision.features import PER_PAIR, features, shape_of
 from wbc.collision.geometry import CollisionGeometry
+from wbc.compiled import kernel
 from wbc.copies import Independent
 from wbc.dynamics.base import Dynamics
 
@@ -85,13 +86,14 @@ class Proximity(Independent):
         """What stays the same until shapes or pairs change."""
         geometry = self.geometry
         solids = list(geometry.solids.values())
-        self._solids = solids
+        self._solids, self._shapes = solids, tuple(map(shape_of, solids))
         self.pairs = geometry.pairs
         self._first, self._second = geometry.indices()
         self._bodies = tuple(dict.fromkeys(solid.body for solid in solids))
         self._on = np.array([self._bodies.index(solid.body) for solid in solids], dtype=np.intp)
         self._local = np.array([solid.pose for solid in solids]).reshape(-1, 4, 4)
         planes = np.array([solid.kind == "plane" for solid in solids], dtype=bool)
+        self._is_plane = planes.astype(np.int8)
         radii = np.array([0.0 if plane else solid.radius for plane, solid in zip(planes, solids, strict=True)])
         self._radii = radii
         self._reach = radii[self._first] + radii[self._second]
@@ -125,7 +127,7 @@ class Proximity(Independent):
         motion = robot.frames_motion(self._bodies)
         count, on = len(self._bodies), self._on
         body_poses, V = motion.poses[on], motion.velocity.reshape(count, 6)[on]
-        poses, origins = body_poses @ self._local, body_poses[:, :3, 3]
+        poses, origins = body_poses @ self._local, body_poses[:, :3, 3].copy()
         for name, (pose, twist) in self.geometry.moved.items():
             number = self._order[name]
             poses[number], V[number], origins[number] = pose, twist, pose[:3, 3]
@@ -136,7 +138,7 @@ class Proximity(Independent):
         kept = np.flatnonzero(seen.distance < within)
         pair, one, other = pair[kept], one[kept], other[kept]
         seen = Witnesses(*[part[kept] for part in seen])
-        rate = _closing(seen.normal, V[one], V[other], seen.first - origins[one], seen.second - origins[other])
+        rate = _closing(seen, one, other, V, origins)
         inside = horizon.reach(-rate) - seen.distance
         kept = np.flatnonzero(inside > 0.0)
         if len(kept) < len(pair):
@@ -148,8 +150,8 @@ class Proximity(Independent):
         flat = [row for row in np.flatnonzero(inside > horizon.flat).tolist() if self._cornered[pair[row]]]
         found = None
         if flat:
-            chosen = list(zip(pair[flat].tolist(), one[flat].tolist(), other[flat].tolist(), strict=True))
-            found = features(self._solids, poses, chosen, seen.normal[flat])
+            which = pair[flat], one[flat], other[flat]
+            found = features(self._solids, self._shapes, poses, which, seen.normal[flat])
         if found is not None:
             seen = seen.and_also(found.measure(engine, poses))
             key = np.concatenate([key, found.keys])
@@ -157,25 +159,26 @@ class Proximity(Independent):
             within_pair[pair] = inside
             inside = within_pair[key // PER_PAIR]
             one, other = np.concatenate([one, found.first]), np.concatenate([other, found.second])
-        arms = seen.first - origins[one], seen.second - origins[other]
-        rate = _closing(seen.normal, V[one], V[other], *arms)
         # the same a moment later, with v̇ zero
         bias = motion.bias.reshape(count, 6)[on]
         later, V_later, origins_later, turn = _carried(poses, origins, V, bias, step)
         again = engine.measure(later, *mains)
         if found is not None:
             again = again.and_also(found.carried(poses, later, turn).measure(engine, later))
-        arms_later = again.first - origins_later[one], again.second - origins_later[other]
-        drift = (_closing(again.normal, V_later[one], V_later[other], *arms_later) - rate) / step
-        # nearest points that jumped: the distance has a kink there, and no second derivative
-        drift[_jumped(seen, again, V[one], V[other], arms, step)] = 0.0
         J = motion.jacobian.reshape(count, 6, robot.nv)
-        rows = _rows(seen.normal, arms[1], J[on[other]]) - _rows(seen.normal, arms[0], J[on[one]])
+        now, then = (seen, V, origins), (again, V_later, origins_later)
+        rate, drift, rows = _rates(now, then, one, other, on, J, step)
         return Rates(seen.distance, rows, rate, drift, key, inside, seen)
 
     def _close(self, poses: Array, origins: Array, V: Array, horizon: Horizon) -> tuple[IntArray, Array]:
         """Pairs whose balls are near enough for how fast they may come together, and how near that is."""
         first, second, centers = self._first, self._second, poses[:, :3, 3]
+        if kernel is not None:
+            within, near = np.empty(len(first)), np.empty(len(first), dtype=np.int8)
+            given = np.array([horizon.base, horizon.time, horizon.braking])
+            kernel.pairs_close(poses, origins, V, self._radii, self._is_plane, first, second, given, within, near)
+            pair = np.flatnonzero(near)
+            return pair, within[pair]
         parts = V.reshape(-1, 2, 3)
         speed = np.sqrt(np.einsum("nki,nki->nk", parts, parts))
         arm = centers - origins
@@ -210,10 +213,50 @@ def _cross(a: Array, b: Array) -> Array:
     return found
 
 
-def _closing(normal: Array, V: Array, W: Array, arm: Array, other: Array) -> Array:
-    """How fast distances grow: n · (velocity of the second points − that of the first), from twists and arms."""
-    apart = W[:, :3] - V[:, :3] + _cross(W[:, 3:], other) - _cross(V[:, 3:], arm)
-    return np.asarray(np.einsum("ni,ni->n", normal, apart))
+def _closing(seen: Witnesses, one: IntArray, other: IntArray, V: Array, origins: Array) -> Array:
+    """How fast distances grow: n · (velocity of the second points − that of the first), from the twists of bodies."""
+    if kernel is not None:
+        rate = np.empty(len(one))
+        kernel.pairs_closing(seen.normal, seen.first, seen.second, one, other, V, origins, rate)
+        return rate
+    arm, its = seen.first - origins[one], seen.second - origins[other]
+    apart = V[other, :3] - V[one, :3] + _cross(V[other, 3:], its) - _cross(V[one, 3:], arm)
+    return np.asarray(np.einsum("ni,ni->n", seen.normal, apart))
+
+
+def _rates(
+    now: tuple[Witnesses, Array, Array],
+    then: tuple[Witnesses, Array, Array],
+    one: IntArray,
+    other: IntArray,
+    on: IntArray,
+    J: Array,
+    step: float,
+) -> tuple[Array, Array, Array]:
+    """How fast distances grow, how that changes with v̇ zero, and its Jacobian.
+
+    Args:
+        now: nearest points, twists of the solids, origins of their bodies.
+        then: a moment later, with v̇ zero.
+        one: the first solid of each row.
+        other: the second.
+        on: the bodies that solids are on.
+        J: Jacobians of these, shape (bodies, 6, nv).
+        step: how much later, s.
+    """
+    (seen, V, origins), (again, V_later, origins_later) = now, then
+    if kernel is not None:
+        rate, drift, rows = np.empty(len(one)), np.empty(len(one)), np.empty((len(one), J.shape[2]))
+        points = seen.normal, seen.first, seen.second, again.normal, again.first, again.second
+        moved = V, origins, V_later, origins_later
+        kernel.pairs_rates(*points, one, other, on, *moved, J, step, JUMP, rate, drift, rows)
+        return rate, drift, rows
+    rate = _closing(seen, one, other, V, origins)
+    drift = (_closing(again, one, other, V_later, origins_later) - rate) / step
+    arms = seen.first - origins[one], seen.second - origins[other]
+    # nearest points that jumped: the distance has a kink there, and no second derivative
+    drift[_jumped(seen, again, V[one], V[other], arms, step)] = 0.0
+    return rate, drift, _rows(seen.normal, arms[1], J[on[other]]) - _rows(seen.normal, arms[0], J[on[one]])
 
 
 def _jumped(seen: Witnesses, later: Witnesses, V: Array, W: Array, arms: tuple[Array, Array], step: float) -> MaskArray:
@@ -234,6 +277,15 @@ def _rows(normal: Array, arm: Array, J: Array) -> Array:
 
 def _carried(poses: Array, origins: Array, V: Array, bias: Array, t: float) -> tuple[Array, Array, Array, Array]:
     """Poses, twists and origins after a short time, when v̇ is zero; and how far each has turned."""
+    if kernel is not None:
+        later, V_later, moved, turn = (
+            np.empty(poses.shape),
+            np.empty(V.shape),
+            np.empty(origins.shape),
+            np.empty((len(V), 3, 3)),
+        )
+        kernel.bodies_carried(poses, origins, V, bias, t, later, V_later, moved, turn)
+        return later, V_later, moved, turn
     later = poses.copy()
     omega = V[:, 3:] * t + bias[:, 3:] * (t * t / 2)
     arm = poses[:, :3, 3] - origins

@@ -7,10 +7,12 @@ towards it follows the greatest acceleration, in discrete time, with which the l
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from wbc.arrays import Array
+from wbc.compiled import kernel
 
 
 @dataclass(frozen=True)
@@ -35,6 +37,10 @@ class Stopping:
     omega: float
     inside: float = 1e-3
 
+    @cached_property
+    def _parameters(self) -> Array:
+        return np.array([self.braking, self.greatest, self.approach, self.omega, self.inside])
+
     def most(self, way: Array, v: Array, speed: Array | float, period: float) -> Array:
         """The greatest acceleration towards a limit with which the limit can still be kept.
 
@@ -44,6 +50,13 @@ class Stopping:
             speed: greatest one that is allowed.
             period: of the control, s.
         """
+        if kernel is not None:
+            speeds = np.asarray(speed, dtype=float, order="C")
+            if way.shape == v.shape and speeds.shape in ((), way.shape[-1:], way.shape):
+                found = np.empty(way.shape)
+                way, v = np.ascontiguousarray(way), np.ascontiguousarray(v)
+                kernel.stopping_most(self._parameters, way, v, speeds, period, found)
+                return found
         T, d = period, np.maximum(way, 0.0)
         # what it takes to stop in time, where that is more than the braking acceleration
         a = np.maximum(self.braking, np.maximum(v, 0.0) ** 2 / (2 * np.maximum(d, 1e-9)))
