@@ -63,3 +63,31 @@ def dog(foot: str = '<geom type="sphere" pos="0 0 -0.25" size="0.02" mass="0.05"
         '<body name="trunk" pos="0 0 0.6"><freejoint/><geom type="box" size="0.25 0.04 0.05" mass="8"/>'
         f"{''.join(legs)}</body></worldbody><actuator>{''.join(motors)}</actuator>{keyframe}</mujoco>"
     )
+
+
+def biped_of_mjcf(foot: str, more: str = "") -> str:
+    """An MJCF file: a trunk on two legs of six joints, with knees that are bent a little, on a floor.
+
+    Args:
+        foot: geom of the foot, whose ankle is at (0, 0, -0.21); "{side}" in it becomes "left" or "right".
+        more: elements beside the worldbody.
+    """
+    legs, motors = [], []
+    for side, y in (("left", 0.1), ("right", -0.1)):
+        joint = lambda name, axis, side=side: f'<joint name="{side}_{name}" axis="{axis}" range="-2 2"/>'  # noqa: E731
+        hips = joint("hip_yaw", "0 0 1") + joint("hip_roll", "1 0 0") + joint("hip_pitch", "0 1 0")
+        ankles = joint("ankle_pitch", "0 1 0") + joint("ankle_roll", "1 0 0")
+        small = '<inertial pos="0 0 -.02" mass=".3" diaginertia=".002 .002 .002"/>'
+        legs.append(
+            f'<body name="{side}_thigh" pos="0 {y} 0">{hips}<geom type="capsule" fromto="0 0 0 0 0 -.35" size=".04" '
+            f'mass="2"/><body name="{side}_shank" pos="0 0 -.4">{joint("knee", "0 1 0")}<geom type="capsule" '
+            f'fromto="0 0 0 0 0 -.15" size=".03" mass="1"/><body name="{side}_foot" pos="0 0 -.21">{small}{ankles}'
+            f"{foot.format(side=side)}</body></body></body>"
+        )
+        names = ("hip_yaw", "hip_roll", "hip_pitch", "knee", "ankle_pitch", "ankle_roll")
+        motors += [f'<motor joint="{side}_{name}" ctrlrange="-100 100"/>' for name in names]
+    return (
+        f'<mujoco model="walker"><compiler angle="radian" autolimits="true"/>{more}<worldbody><geom name="floor" '
+        'type="plane" size="0 0 1"/><body name="trunk" pos="0 0 0.9"><freejoint/><geom type="box" size=".1 .15 .2" '
+        f'pos="0 0 .2" mass="15"/>{"".join(legs)}</body></worldbody><actuator>{"".join(motors)}</actuator></mujoco>'
+    )

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import wbc
-from tests.foreign import biped, dog
+from tests.foreign import biped, biped_of_mjcf, dog
 from wbc.model import packaged_path
 
 
@@ -212,3 +212,29 @@ def test_a_robot_on_one_leg_bends_it(saved) -> None:
 def test_a_foot_that_no_joint_moves_leaves_the_posture_as_it_is(saved) -> None:
     robot = wbc.load(saved(HOPPER, "hopper.xml"), "numpy", feet=["belly"])
     assert robot.model.nominal[2] == 0.9 and not robot.model.nominal[7:].any()
+
+
+def test_cylinders_that_lie_side_by_side_bear_a_foot_on_the_lines_where_they_touch(saved) -> None:
+    lying = '<geom type="cylinder" fromto="-.1 {y} -.25 .1 {y} -.25" size=".015" mass=".05"/>'
+    text = biped_of_mjcf("".join(lying.format(y=y) for y in (-0.025, 0.025)))
+    model = quiet(saved(text, "walker.xml")).model
+    assert len(model.soles) == 2
+    for corners in model.soles.values():
+        np.testing.assert_allclose(np.ptp(corners, axis=0), [0.2, 0.05], atol=1e-9)
+
+
+def test_feet_that_touch_by_meshes_or_named_pairs_do_not_sink(saved) -> None:
+    pytest.importorskip("mujoco")
+    x, y, z = np.meshgrid([-0.1, 0.1], [-0.03, 0.03], [-0.02, 0.02])
+    corners = " ".join(f"{value:g}" for value in np.stack([x, y, z], axis=-1).ravel())
+    assets = f'<asset><mesh name="sole" vertex="{corners}"/></asset>'
+    meshes = biped_of_mjcf('<geom type="mesh" mesh="sole" pos="0 0 -.25" mass=".05"/>', assets)
+    box = '<geom name="{side}" type="box" pos="0 0 -.25" size=".1 .03 .02" mass=".05" contype="0" conaffinity="0"/>'
+    pairs = "".join(f'<pair geom1="floor" geom2="{side}"/>' for side in ("left", "right"))
+    named = biped_of_mjcf(box, f"<contact>{pairs}</contact>")
+    for text in (meshes, named):
+        model = quiet(saved(text, "walker.xml")).model
+        assert len(model.soles) == 2 and not any("sink" in text for text in model.warnings)
+        assert not any(shape.size == (0.2, 0.06, 0.01) for shape in model.shapes)  # no box stands for the sole
+    told = quiet(saved(biped_of_mjcf(box), "walker.xml")).model.warnings
+    assert any("sink into it in MuJoCo: 'left_foot', 'right_foot'" in text for text in told)

@@ -244,7 +244,7 @@ def _add_foot(limbs: Limbs, number: int, found: Ends) -> None:
     R[:, 0] = forward - patch.normal * (patch.normal @ forward)
     R[:, 0] /= np.linalg.norm(R[:, 0])
     R[:, 1] = np.cross(R[:, 2], R[:, 0])
-    bare = not any(shape.collides and limbs.node_of[shape.body] == number for shape in limbs.model.shapes)
+    bare = not _touches(limbs, number)
     if len(patch.points) < 3:
         ahead = np.argsort(-(patch.points @ forward), kind="stable")
         ends = ("",) if len(patch.points) == 1 else ("_front", "_back")
@@ -271,6 +271,15 @@ def _add_foot(limbs: Limbs, number: int, found: Ends) -> None:
     if bare:
         size = (*np.ptp(corners, axis=0).tolist(), THICK)
         found.shapes.append(Shape(body, "box", size, _transform(R, middle + THICK / 2 * R[:, 2]), collides=True))
+
+
+def _touches(limbs: Limbs, number: int) -> bool:
+    """Whether a part has a shape that touches the ground in a simulator: MuJoCo's own model has its meshes as well."""
+    model = limbs.model
+    solid = {shape.body for shape in model.shapes if shape.collides}
+    if model.simulated is not None:
+        solid |= {mesh.body for mesh in model.meshes}
+    return any(limbs.node_of[body] == number for body in solid)
 
 
 def _transform(R: Array, p: Array) -> Array:

@@ -12,6 +12,10 @@ from wbc.arrays import Array
 FLAT = 0.06
 """Points within this share of a part's size of its lowest plane lie on it: rounded edges belong to a sole."""
 
+LOW, BEARS = 1e-3, 0.5
+"""Points that are no higher than this, m, are what bears the robot, where they span at least this share of the area of
+the sole that has its rounded edges: a robot can't lean on those without tipping."""
+
 TILTED = np.cos(np.radians(35.0))
 """Cosine of the greatest angle between a sole and the ground in the posture in which it is looked for."""
 
@@ -49,19 +53,29 @@ def touching(centres: Array, radii: Array, down: Array, small: float) -> Patch:
         small: a touching area shorter than this is a point, m.
     """
     best, largest = None, -1.0
+    size = float(np.ptp(centres, axis=0).max()) + 2 * float(radii.max())
     for direction in _directions(centres, radii, down):
-        heights = -(centres @ direction) - radii  # over any plane at right angles to the direction
-        size = float(np.ptp(centres, axis=0).max()) + 2 * float(radii.max())
-        lowest = heights < heights.min() + max(1e-3, min(FLAT * size, 0.006))
-        points = centres[lowest] + radii[lowest, None] * direction
-        points = points + np.outer(heights[lowest] - heights.min(), direction)  # all on the plane
+        points = _lowest(centres, radii, direction, max(LOW, min(FLAT * size, 0.006)))
         area = _area(points, direction)
         if direction @ down < NEARLY_LEVEL and _narrow(points, direction):
             continue
         if area > 1.02 * largest + 1e-9:
             best, largest = (points, direction), area
     assert best is not None
-    return _patch(best[0], -best[1], small)
+    points, direction = best
+    bearing = _lowest(centres, radii, direction, LOW)
+    if _area(bearing, direction) > BEARS * largest and not _narrow(bearing, direction):
+        points = bearing
+    return _patch(points, -direction, small)
+
+
+def _lowest(centres: Array, radii: Array, direction: Array, within: float) -> Array:
+    """The points of balls that are within a height of the lowest along a direction, laid on the plane there."""
+    heights = -(centres @ direction) - radii  # over any plane at right angles to the direction
+    low = heights < heights.min() + within
+    points = centres[low] + radii[low, None] * direction
+    found: Array = points + np.outer(heights[low] - heights.min(), direction)
+    return found
 
 
 def _directions(centres: Array, radii: Array, down: Array) -> list[Array]:

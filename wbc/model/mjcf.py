@@ -18,6 +18,7 @@ from wbc.model.bounds import check_velocities
 from wbc.model.findings import Findings
 from wbc.model.keyframes import trim_keys
 from wbc.model.mjcf_bounds import check_mjcf
+from wbc.model.mujoco import solid
 from wbc.model.mujoco_actuators import HINGE, SLIDE, mujoco
 from wbc.model.objects import OBJECTS, free_objects, hold, refuse_in_front
 from wbc.model.overlaps import OVERLAPS, overlapping, tell, without
@@ -128,9 +129,7 @@ def _falls(m: Any) -> bool:  # noqa: ANN401
 def _holds(m: Any) -> bool:  # noqa: ANN401
     """Whether there is something fixed that can be touched."""
     fixed = m.body_weldid[m.geom_bodyid] == 0
-    touches = (m.geom_contype != 0) | (m.geom_conaffinity != 0)
-    touches[m.pair_geom1[:]] = touches[m.pair_geom2[:]] = True  # pairs that are named touch whatever their types say
-    return bool((fixed & touches).any())
+    return bool((fixed & solid(m)).any())
 
 
 def _posture(m: Any, nominal: object) -> Array:  # noqa: ANN401

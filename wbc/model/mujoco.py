@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from wbc.arrays import Array
+from wbc.arrays import Array, MaskArray
 from wbc.geometry import pose as poses
 from wbc.geometry import quaternion, so3
 from wbc.model.findings import Findings
@@ -165,6 +165,7 @@ def _shapes(m: Any, names: list[str]) -> tuple[list[Shape], list[Shape | Plane]]
     """The primitive shapes of a model: those of its bodies, and those for contact of the world's own body."""
     shapes: list[Shape] = []
     surroundings: list[Shape | Plane] = []
+    touching = solid(m)
     for number in range(m.ngeom):
         body, size = int(m.geom_bodyid[number]), m.geom_size[number].tolist()
         pose = _pose(m.geom_pos[number], m.geom_quat[number])
@@ -179,12 +180,12 @@ def _shapes(m: Any, names: list[str]) -> tuple[list[Shape], list[Shape | Plane]]
                 shape = Shape(names[body], "cylinder", (size[0], 2 * size[1]), pose)
             case mujoco.mjtGeom.mjGEOM_CAPSULE:
                 shape = Shape(names[body], "capsule", (size[0], 2 * size[1]), pose)
-            case mujoco.mjtGeom.mjGEOM_PLANE if not body and any(bits):
+            case mujoco.mjtGeom.mjGEOM_PLANE if not body and touching[number]:
                 surroundings.append(Plane(pose, bits))
                 continue
             case _:
                 continue
-        shape = replace(shape, color=(red, green, blue, alpha), collides=any(bits), bits=bits)
+        shape = replace(shape, color=(red, green, blue, alpha), collides=bool(touching[number]), bits=bits)
         if body:
             shapes.append(shape)
         elif shape.collides:
@@ -194,10 +195,10 @@ def _shapes(m: Any, names: list[str]) -> tuple[list[Shape], list[Shape | Plane]]
 
 def _meshes(m: Any, names: list[str]) -> list[Mesh]:  # noqa: ANN401
     """The meshes and ellipsoids of a model that are there for contact, without those of the world's own body."""
-    meshes = []
+    meshes, touching = [], solid(m)
     for number in range(m.ngeom):
         body, pose = int(m.geom_bodyid[number]), _pose(m.geom_pos[number], m.geom_quat[number])
-        if not body or not (m.geom_contype[number] or m.geom_conaffinity[number]):
+        if not body or not touching[number]:
             continue
         match m.geom_type[number]:
             case mujoco.mjtGeom.mjGEOM_MESH:
@@ -211,6 +212,13 @@ def _meshes(m: Any, names: list[str]) -> list[Mesh]:  # noqa: ANN401
         bits = int(m.geom_contype[number]), int(m.geom_conaffinity[number])
         meshes.append(Mesh(names[body], points @ pose[:3, :3].T + pose[:3, 3], bits))
     return meshes
+
+
+def solid(m: Any) -> MaskArray:  # noqa: ANN401
+    """Which geoms are there for contact, shape (ngeom,): a pair that is named touches whatever its types say."""
+    touches: MaskArray = (m.geom_contype != 0) | (m.geom_conaffinity != 0)
+    touches[m.pair_geom1[:]] = touches[m.pair_geom2[:]] = True
+    return touches
 
 
 def _sphere(count: int = 500) -> Array:
