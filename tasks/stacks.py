@@ -137,7 +137,7 @@ def arm(robot: Dynamics, hand: str | None = None, period: float = 1e-3) -> Stack
         hand: frame; None: each of the model's hands.
         period: of the control, s.
     """
-    fast = min(5.0, 1.0 / (PERIODS * period))
+    fast = min(8.0, 1.0 / (PERIODS * period))
     hands = robot.model.hands[1:] if hand is None else ()
     levels = tasks.EquationOfMotion() / tasks.TorqueLimits()
     limited = _limited_joints(robot, robot.model.hands if hand is None else (hand,))

@@ -210,6 +210,28 @@ def test_an_arm_at_its_limits_is_tried_from_where_it_can_move(tmp_path) -> None:
     assert "posture" not in as_told.found
 
 
+def test_an_arm_that_touches_itself_is_tried_from_where_nothing_does(tmp_path) -> None:
+    pytest.importorskip("mujoco")
+    link = '<geom type="capsule" size=".02" fromto="0 0 0 .25 0 0" mass=".5" contype="0" conaffinity="0"/>'
+    bump = '<geom size=".02" pos="{}" mass=".01"/>'
+    x, z = 0.25 + 0.05 * np.sin(1.0), 0.05 * np.cos(1.0)  # where the bump of the last link is, in the one before
+    at = np.cos(0.6) * x - np.sin(0.6) * z, 0.0395, np.sin(0.6) * x + np.cos(0.6) * z  # half a millimetre in it
+    file = tmp_path / "folded.xml"
+    file.write_text(
+        '<mujoco><option timestep="0.001"/><compiler angle="radian"/><worldbody><body name="stand" pos="0 0 1">'
+        f'<body><joint name="a" axis="0 0 1"/>{bump.format(" ".join(map(str, at)))}<body><joint name="b" axis="0 1 0"/>'
+        f'{link}<body name="fore" pos=".25 0 0"><joint name="c" axis="0 1 0"/>{link}'
+        f'{bump.format("0 0 .05")}<body name="hand" pos=".25 0 0"><geom size=".02" mass=".1" contype="0"/></body>'
+        '</body></body></body></body></worldbody><actuator><motor joint="a" ctrlrange="-40 40"/><motor joint="b" '
+        'ctrlrange="-40 40"/><motor joint="c" ctrlrange="-40 40"/></actuator><keyframe><key qpos="0 -.6 1"/></keyframe>'
+        "</mujoco>"
+    )
+    trial = try_robot(str(file), seconds=3.2)
+    assert "parts that touch" in trial.found["posture"]
+    assert trial.log is not None and np.abs(trial.log.q[0] - [0.0, -0.6, 1.0]).max() > 0.02
+    assert trial.stood and trial.followed and trial.figures["off on the loop"] < 1e-4
+
+
 def test_meshes_that_are_missing_are_told_of(tmp_path) -> None:
     file = tmp_path / "walker.urdf"
     file.write_text(re.sub(r"<box[^>]*/>", '<mesh filename="package://nowhere/a.stl"/>', biped()))

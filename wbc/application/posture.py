@@ -26,6 +26,8 @@ SAMPLES = 600
 def ready(robot: Dynamics) -> dict[str, float] | None:
     """Positions of the joints that move the hands, near those of the file, from which the hands can move.
 
+    Those of the file are kept where the hands can move and nothing touches: arms that are folded rub on themselves.
+
     Args:
         robot: with hands and a fixed base.
 
@@ -36,23 +38,30 @@ def ready(robot: Dynamics) -> dict[str, float] | None:
     names = {hand: moving_joints(model, hand) for hand in model.hands}
     turned = {hand for hand in model.hands if stacks.turns(robot, hand)}
     joints = sorted(set().union(*names.values()))
-    if not joints or _fits(posed, model.nominal, names, turned):
+    if not joints:
+        return None
+    plant = plant_of(robot)
+    before, fits = touching(plant, model.nominal), _fits(posed, model.nominal, names, turned)
+    if fits and not before:
         return None
     at = [model.q_index[name] for name in joints]
     low = np.array([max(model.joints[name].lower, -np.pi) for name in joints])
     high = np.array([min(model.joints[name].upper, np.pi) for name in joints])
     span, rng = high - low, np.random.default_rng(0)
     home = np.clip(model.nominal[at], low + INNER * span, high - INNER * span)
-    plant = None if model.simulated is None else simulation.MujocoSimulator(robot)
-    before = _touching(plant, model.nominal)
-    q = np.array(model.nominal)
+    q, best, least = np.array(model.nominal), None, before if fits else before + 1
     for sample in range(SAMPLES):  # farther and farther away
         away = 0.5 * sample / SAMPLES * span * rng.uniform(-1.0, 1.0, len(at))
         q[at] = np.clip(home + away, low + INNER * span, high - INNER * span).round(3)
         closed = robot.close_loops(q) if model.loops else q
-        if _fits(posed, closed, names, turned) and _touching(plant, closed) <= before:
-            return {name: float(closed[index]) for name, index in zip(joints, at, strict=True)}
-    return None
+        if not _fits(posed, closed, names, turned):
+            continue
+        count = touching(plant, closed)
+        if count < least:
+            best, least = {name: float(closed[index]) for name, index in zip(joints, at, strict=True)}, count
+        if not count:
+            break
+    return best
 
 
 def moving_joints(model: Model, hand: str) -> list[str]:
@@ -99,8 +108,18 @@ def can_move(posed: Dynamics, hand: str, joints: list[str], turns: bool, share: 
     return not turns or stacks.turning(J) >= share * stacks.TURNING
 
 
-def _touching(plant: simulation.MujocoSimulator | None, q: Array) -> int:
-    """How many contacts there are in a configuration, where that is known."""
+def plant_of(robot: Dynamics) -> simulation.MujocoSimulator | None:
+    """A plant that knows what touches: one of MuJoCo's own model, where the robot has that."""
+    return None if robot.model.simulated is None else simulation.MujocoSimulator(robot)
+
+
+def touching(plant: simulation.MujocoSimulator | None, q: Array) -> int:
+    """How many contacts there are in a configuration, where that is known.
+
+    Args:
+        plant: whose state is changed; None: nothing is known.
+        q: configuration, shape (nq,).
+    """
     if plant is None:
         return 0
     plant.reset(q)

@@ -7,11 +7,12 @@ from collections.abc import Callable, Iterable
 
 import numpy as np
 
-from wbc.application.posture import can_move, moving_joints
+from wbc.application.posture import can_move, moving_joints, plant_of, touching
 from wbc.arrays import Array
 from wbc.dynamics.base import Dynamics
 from wbc.kinematics import InverseKinematics
 from wbc.model.loops import tied_joints
+from wbc.simulation import MujocoSimulator
 
 LOOP, AROUND = 1.0, 2.0
 """When the loop begins, and how long it takes, s."""
@@ -58,7 +59,7 @@ class Loop:
 
 
 def in_reach(robot: Dynamics, radius: float, loops: Callable[[str, float], Loop], hands: Iterable[str]) -> float:
-    """The radius of a loop that hands can go round from the nominal posture, within their joints' limits.
+    """The radius of a loop that hands can go round from the nominal posture, within limits and touching nothing new.
 
     Args:
         robot: with a fixed base.
@@ -66,24 +67,27 @@ def in_reach(robot: Dynamics, radius: float, loops: Callable[[str, float], Loop]
         loops: the loop of a hand with a radius.
         hands: frames.
     """
-    hands = list(hands)
+    hands, plant = list(hands), plant_of(robot)
     for halvings in range(HALVINGS + 1):
         smaller = radius * 0.5**halvings
-        if all(_goes_round(robot, hand, loops(hand, smaller)) for hand in hands):
+        if all(_goes_round(robot, hand, loops(hand, smaller), plant) for hand in hands):
             return smaller
     return radius  # whatever holds it back, the trial shows it
 
 
-def _goes_round(robot: Dynamics, hand: str, loop: Loop) -> bool:
+def _goes_round(robot: Dynamics, hand: str, loop: Loop, plant: MujocoSimulator | None) -> bool:
     joints = moving_joints(robot.model, hand)
     if set(joints) & set[str]().union(*tied_joints(robot.model)):
         return True  # the loops of a linkage are not kept in this: it is tried as it was told
     finder = InverseKinematics(robot, hand, joints=joints, restarts=0, tolerance=NEAR)
     q, posed = robot.model.nominal, robot.copy()
+    before = touching(plant, q)
     for t in LOOP + AROUND * np.linspace(0.0, 1.0, POINTS):
         found = finder.solve(loop.target(float(t))[0], q)
         posed.update(found.q)
         if not found.solved or not can_move(posed, hand, joints, loop.home.shape == (4, 4), 0.5):
             return False
         q = found.q
+        if touching(plant, q) > before:
+            return False
     return True

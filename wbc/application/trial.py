@@ -176,7 +176,8 @@ def _in_a_fit_posture(robot: Dynamics, file: str, found: dict[str, str], options
     if posture is None:
         return robot
     told = ", ".join(f"{name} {position:.3g}" for name, position in posture.items())
-    found["posture"] = f"joints at a limit or hands that can't move to every side in the file's; tried from {told}"
+    why = "joints at a limit, parts that touch, or hands that can't move to every side in the file's"
+    found["posture"] = f"{why}; tried from {told}"
     return wbc.load(file, **{**options, "nominal": posture})
 
 
