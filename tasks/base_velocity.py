@@ -30,14 +30,15 @@ class BaseVelocity(Aimed):
     With f the frame's x axis along the ground, l to the left of it and n the normal, its velocities are u = (f · ċ,
     l · ċ, n · ω), and their rates u̇ = J v̇ + J̇v, where J̇v includes the turning of f and l. The task is
 
-        J v̇ = −J̇v + k (u* − u),   each entry of k (u* − u) no greater than `greatest`.
+        J v̇ = −J̇v + u̇* + k (u* − u),   each entry of u̇* + k (u* − u) no greater than `greatest`.
 
     It does not hold a position: a base on wheels could not return to one sideways.
 
     Args:
         frame: of the base.
         target: u*, m/s, m/s and rad/s, shape (3,): forward, left, turning to the left; or a function of time that gives
-            it; None: the velocity at the first tick. Entries that are not in `axes` are ignored.
+            it, or it, its rate u̇* and the rate of that, which is not used; None: the velocity at the first tick.
+            Entries that are not in `axes` are ignored. Without its rate, a changing velocity is followed late by u̇*/k.
         gain: k, 1/s: a number, or one for each controlled axis.
         axes: that are controlled, of "x", "y", "rz". A base with two driven wheels can't follow "y".
         greatest: greatest acceleration, m/s² and rad/s²: a number, or one for each controlled axis. It also bounds the
@@ -120,6 +121,6 @@ class BaseVelocity(Aimed):
         (W, W_rate), twist = self._heading(robot), robot.twist(self.frame)
         W, u = W[self._picked], W @ twist
         bias = W @ robot.jacobian_bias(self.frame) + W_rate[self._picked] @ twist
-        wanted = self._target.at(tick.time, u)[0]
-        b = self.gain * (wanted - u)[self._picked]
+        wanted, rate, _ = self._target.at(tick.time, u)
+        b = rate[self._picked] + self.gain * (wanted - u)[self._picked]
         return Rows.equal(np.clip(b, -self.greatest, self.greatest) - bias, acceleration=W @ robot.jacobian(self.frame))

@@ -70,8 +70,7 @@ def driving(
     axes = drivable_axes(robot, frame, contacts)
     most = [greatest[axis == "rz"] for axis in axes]
     drive = BaseVelocity(frame, target, gain, axes=axes, greatest=most, normal=normal)
-    limits = TorqueLimits() + FrictionCones() + ContactMotion(Gains(kp=0.0, kd=2.0))
-    levels = EquationOfMotion() / limits / drive
+    levels = EquationOfMotion() / (TorqueLimits() + FrictionCones()) / ContactMotion(Gains(kp=0.0, kd=2.0)) / drive
     joints, turning = robot.model.joints, wheel_joints(robot, contacts)
     names = [name for name in robot.joint_names if joints[name].actuated and joints[name].nv == 1]
     held = [name for name in names if name not in turning]

@@ -13,6 +13,7 @@ from tests.application.test_cli import run
 from tests.foreign import biped, dog
 from wbc.application import reports
 from wbc.application.commands.robots import _in_folder
+from wbc.application.rolling import stack
 from wbc.application.round import Loop, in_reach
 from wbc.application.trial import Trial, try_robot
 
@@ -148,6 +149,45 @@ def test_a_base_on_two_wheels_and_a_ball_drives(tmp_path) -> None:
     trial = try_robot(str(file), simulator="mujoco")
     assert trial.kind == "wheels" and trial.found["wheels"] == "wheel0.20.15_hub, wheel0.2-0.15_hub, cart_castor"
     assert trial.stood and trial.followed
+
+
+def test_a_base_on_mesh_wheels_and_swivel_castors_drives_on_the_floor_of_its_file(tmp_path) -> None:
+    """Its wheels are meshes, its castors swivel without motors, and its floor is 0.9 m below where its file puts it."""
+    pytest.importorskip("mujoco")
+    angles = np.linspace(0.0, 2.0 * np.pi, 64, endpoint=False)
+    rim = np.column_stack([np.tile(np.cos(angles), 2), np.repeat([-0.15, 0.15], 64), np.tile(np.sin(angles), 2)])
+    assets = "".join(
+        f'<mesh name="{name}" vertex="{" ".join(f"{x:.9g}" for x in (size * rim).ravel())}"/>'
+        for name, size in (("large", 0.1), ("small", 0.03))
+    )
+    wheels = "".join(
+        f'<body name="{side}" pos="0 {y} 0"><joint name="{side}" axis="0 1 0"/><geom type="mesh" mesh="large"/></body>'
+        for side, y in (("left", 0.2), ("right", -0.2))
+    )
+    castors = "".join(
+        f'<body pos="{x} {y} -.04"><joint axis="0 0 1" damping=".01"/><geom size=".01" mass=".05" contype="0" '
+        f'conaffinity="0"/><body name="castor{x}{y}" pos="-.02 0 -.03"><joint axis="0 1 0"/>'
+        '<geom type="mesh" mesh="small" mass=".1"/></body></body>'
+        for x in (0.2, -0.2)
+        for y in (0.1, -0.1)
+    )
+    file = tmp_path / "base.xml"
+    text = (
+        f'<mujoco model="base"><option timestep="0.001"/><asset>{assets}</asset><worldbody>'
+        '<geom type="plane" size="0 0 1" pos="0 0 -.8"/><body name="base" pos="0 0 .2"><freejoint/>'
+        f'<geom type="box" size=".2 .15 .05" mass="20" pos="0 0 .1"/>{wheels}{castors}</body></worldbody><actuator>'
+        '<motor joint="left" ctrlrange="-20 20"/><motor joint="right" ctrlrange="-20 20"/></actuator>{}</mujoco>'
+    )
+    file.write_text(text.format(""))
+    with pytest.warns(wbc.WbcWarning, match="not on the ground"):
+        robot = wbc.load(file)
+    assert robot.model.nominal[2] == pytest.approx(-0.7, abs=1e-3)
+    kinds = {contact.name: contact.wheel.castor for contact in stack(robot, 1e-3).contacts}
+    assert kinds == {"left": False, "right": False} | {f"castor{x}{y}": True for x in (0.2, -0.2) for y in (0.1, -0.1)}
+    trial = try_robot(str(file), seconds=4.0)
+    assert trial.stood and trial.followed and trial.figures["off on the loop"] < 0.05 * trial.radius / 0.05
+    file.write_text(text.format('<keyframe><key qpos="0 0 -.69 1 0 0 0 0 0 0 0 0 0 0 0 0 0"/></keyframe>'))
+    assert try_robot(str(file), seconds=0.1).found["posture"] == "10 mm above the ground in the file's; put down"
 
 
 def test_a_planar_base_holds_its_joints(tmp_path) -> None:

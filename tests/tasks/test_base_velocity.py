@@ -37,6 +37,10 @@ def test_axes_and_the_greatest_acceleration() -> None:
     task = tasks.BaseVelocity(target=lambda t: (10.0 * t, 5.0, -10.0 * t), axes=("x", "rz"), greatest=(2.0, 3.0))
     assert np.allclose(task.matrices(robot, tick.replace(time=0.01))[1], [1.0, -1.0])
     assert np.allclose(task.matrices(robot, tick.replace(time=1.0))[1], [2.0, -3.0])
+    with_rate = tasks.BaseVelocity(
+        target=lambda t: ((0.1 * t, 0.0, 0.2), (0.1, 0.0, -0.7), (0.0, 0.0, 0.0)), axes=("x", "rz"), greatest=(2.0, 1.0)
+    )
+    assert np.allclose(with_rate.matrices(robot, tick.replace(time=1.0))[1], [0.1 + 10.0 * 0.1, 1.0])
     assert task.row_names(robot, tick) == ["x of the velocity of base", "rz of the velocity of base"]
     for options in ({"axes": "z"}, {"greatest": 0.0}, {"normal": (0, 0, 0)}, {"gain": -1.0}, {"target": (1.0, 2.0)}):
         with pytest.raises(wbc.WbcError):

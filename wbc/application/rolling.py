@@ -93,17 +93,21 @@ class Way:
     def __init__(self, radius: float, left: bool, start: float, time: float) -> None:
         self.radius, self.left, self.start, self.time = radius, left, start, time
 
-    def target(self, t: float) -> Array:
-        """Forward, left and turning at a time, m/s, m/s and rad/s, shape (3,)."""
+    def target(self, t: float) -> tuple[Array, Array, Array]:
+        """Forward, left and turning at a time, m/s, m/s and rad/s, shape (3,), its rate, and zeros."""
         s = min(max((t - self.start) / self.time, 0.0), 1.0)
         angle = 2 * np.pi * s**3 * (10 - 15 * s + 6 * s * s)
-        speed = self.radius * 2 * np.pi * 30 * s**2 * (1 - s) ** 2 / self.time
-        return np.array([speed * np.sin(angle), speed * np.cos(angle) * self.left, 0.0])
+        turning = 2 * np.pi * 30 * s**2 * (1 - s) ** 2 / self.time
+        change = 2 * np.pi * 60 * s * (1 - s) * (1 - 2 * s) / self.time**2
+        ahead, aside = np.sin(angle), np.cos(angle) * self.left
+        speed = self.radius * turning * np.array([ahead, aside, 0.0])
+        across = np.array([np.cos(angle), -np.sin(angle) * self.left, 0.0])
+        return speed, self.radius * (change * np.array([ahead, aside, 0.0]) + turning**2 * across), np.zeros(3)
 
     @property
     def fastest(self) -> float:
         """The greatest speed, m/s."""
-        return float(max(np.linalg.norm(self.target(self.start + s * self.time)) for s in np.linspace(0, 1, 101)))
+        return float(max(np.linalg.norm(self.target(self.start + s * self.time)[0]) for s in np.linspace(0, 1, 101)))
 
 
 def deviation(robot: Dynamics, log: Log, way: Way) -> Array:
@@ -117,5 +121,5 @@ def deviation(robot: Dynamics, log: Log, way: Way) -> Array:
     posed, base, off = robot.copy(), tasks.BaseVelocity(robot.model.root), np.zeros(len(log))
     for tick, (t, q, v) in enumerate(zip(log.time, log.true_q, log.true_v, strict=True)):
         posed.update(q, v)
-        off[tick] = np.linalg.norm((base.velocity(posed) - way.target(float(t)))[:2])
+        off[tick] = np.linalg.norm((base.velocity(posed) - way.target(float(t))[0])[:2])
     return off

@@ -18,6 +18,8 @@ from wbc.application.round import AROUND, LOOP, Loop, in_reach
 from wbc.arrays import Array
 from wbc.control.controller import Controller
 from wbc.dynamics.base import Dynamics
+from wbc.dynamics.limbs import Limbs
+from wbc.dynamics.stance import put_down
 from wbc.errors import WbcError, WbcWarning
 from wbc.scenes import default_simulator
 from wbc.simulation.log import Log
@@ -46,6 +48,9 @@ RADIUS = {"base": 0.06, "center of mass": 0.025, "hand": 0.06}
 
 UNREAD = "collision meshes not read"
 """How the warning of a model begins whose shapes are not all known."""
+
+GAP, DROP = 1e-4, 0.1
+"""A robot that is higher than the first, and not as high as the second, above the ground is put down on it, m."""
 
 LOW = 10.0
 """A hand that is less high than so many radii of its loop goes up in it."""
@@ -138,6 +143,7 @@ def _try(file: str, simulator: str, seconds: float, record: Path | None, options
             raise WbcError(f"{file}: no actuator drives a joint, so it can't be controlled")
         _refuse_several(robot, file)
         robot = _in_a_fit_posture(robot, file, found, options)
+        robot = _on_the_ground(robot, file, found, options)
         wheeled = rolling.rolls(robot)
         if robot.model.floating and not robot.model.feet and not wheeled:
             because = f"; {unread[0]}" if unread else ""
@@ -179,6 +185,19 @@ def _in_a_fit_posture(robot: Dynamics, file: str, found: dict[str, str], options
     why = "joints at a limit, parts that touch, or hands that can't move to every side in the file's"
     found["posture"] = f"{why}; tried from {told}"
     return wbc.load(file, **{**options, "nominal": posture})
+
+
+def _on_the_ground(robot: Dynamics, file: str, found: dict[str, str], options: dict[str, Any]) -> Dynamics:
+    """The robot, or the same put down where it is a little above the ground: a trial does not begin with a fall."""
+    model = robot.model
+    if not model.floating or options.get("nominal") is not None:
+        return robot
+    q = put_down(Limbs(model))
+    above = float(model.nominal[2] - q[2])
+    if not GAP < above < DROP:
+        return robot
+    found["posture"] = f"{1e3 * above:.2g} mm above the ground in the file's; put down"
+    return wbc.load(file, **{**options, "nominal": q})
 
 
 def describe(robot: Dynamics, unusual: list[str]) -> dict[str, str]:

@@ -14,7 +14,7 @@ from wbc.dynamics.adapt import names, with_locked, with_nominal, with_passive
 from wbc.dynamics.descriptions import PACKAGE, description_names, description_path, looks_like_description
 from wbc.dynamics.ends import Ends, declared_soles, named_parts, propose, stands_on_legs
 from wbc.dynamics.limbs import Limbs
-from wbc.dynamics.stance import Stance, legs_of, within_limits
+from wbc.dynamics.stance import Stance, legs_of, put_down, within_limits
 from wbc.errors import WbcError, show, unknown_name
 from wbc.model import Model, markup, packaged_path, packaged_robots
 from wbc.model.bounds import read_bounded
@@ -105,6 +105,8 @@ def _completed(model: Model, file: Path | None, options: Options) -> Model:
     q = model.nominal
     if model.floating and ends.feet and options.nominal is None and all(legs_of(limbs, ends).values()):
         q = _standing(limbs, ends, options.loops, found)
+    elif model.floating and ends.wheels and options.nominal is None:
+        q = _on_the_ground(model, put_down(limbs), found)
     if ends.shapes and model.simulated is not None:
         for body in dict.fromkeys(shape.body for shape in ends.shapes):
             found.warn(
@@ -151,7 +153,6 @@ def _standing(limbs: Limbs, ends: Ends, declared: Iterable[Loop], found: Finding
     """The file's posture where a robot can stand in it; else one that is found, and a warning."""
     model = limbs.model
     q, stance = model.nominal, Stance(limbs, ends)
-    m = model.simulated
     tied = any(isinstance(loop, LoopClosure) for loop in (*model.loops, *declared))  # they would come apart
     outside = not np.allclose(within_limits(model), q)
     why = ""
@@ -165,14 +166,19 @@ def _standing(limbs: Limbs, ends: Ends, declared: Iterable[Loop], found: Finding
         q = stance.bent()
         what = f"the file's posture is one {why}; legs are bent (nominal= gives another) to stand at a height of"
         found.warn(what, f"{q[2]:.3g} m")
-    elif m is None or not m.nkey:
-        grounded = stance.grounded(q)
-        if abs(grounded[2] - q[2]) > RAISED:
-            q = grounded
-            found.warn(
-                "the file's posture is not on the ground (nominal= gives another); the base is put at", f"{q[2]:.3g} m"
-            )
+    else:
+        q = _on_the_ground(model, stance.grounded(q), found)
     return q
+
+
+def _on_the_ground(model: Model, grounded: Any, found: Findings) -> Any:  # noqa: ANN401
+    """The nominal configuration, or, where no keyframe gives that and it is off the ground, one that is on it."""
+    m, height = model.simulated, float(grounded[2])
+    if (m is not None and m.nkey) or abs(height - model.nominal[2]) <= RAISED:
+        return model.nominal
+    what = "the file's posture is not on the ground (nominal= gives another); the base is put at"
+    found.warn(what, f"{height:.3g} m")
+    return grounded
 
 
 def _notes(ends: Ends, options: Options) -> list[str]:

@@ -9,7 +9,7 @@ from wbc.arrays import Array
 from wbc.dynamics.ends import Ends
 from wbc.dynamics.limbs import Limbs
 from wbc.model.model import Model
-from wbc.model.parts import Joint
+from wbc.model.parts import Joint, Plane
 
 STRAIGHT = 0.985
 """A leg that is longer than this share of its greatest length is straight: its foot can't be pushed away any more."""
@@ -29,6 +29,9 @@ INNER = 0.5
 
 SAMPLES = 150
 """Postures of a leg that are looked at for its greatest length."""
+
+LEVEL = 1.0 - 1e-6
+"""Cosine of the greatest angle between the floor of a file and the horizontal: no robot is put on a slope."""
 
 MARGIN = 0.05
 """Share of a joint's range that a posture keeps from either end."""
@@ -163,7 +166,7 @@ class Stance:
         """The configuration with the base at the height at which the lowest foot is on the ground."""
         q = q.copy()
         self.limbs.robot.update(q)
-        q[2] -= min(self._pose(foot)[2, 3] for foot in self.ends.feet)
+        q[2] += floor_height(self.model) - min(self._pose(foot)[2, 3] for foot in self.ends.feet)
         return q
 
     # --- found -----------------------------------------------------------------------------------------------------
@@ -237,6 +240,25 @@ class Stance:
             for joint, turn in zip(pitching, (-0.4, 0.8, -0.4), strict=False):
                 angles[joints.index(joint)] += way * turn * np.sign(self._axis(joint)[1])
         return angles
+
+
+def floor_height(model: Model) -> float:
+    """The height of a robot's floor, m: of the highest level plane that its file has, or 0."""
+    planes = [shape.pose for shape in model.surroundings if isinstance(shape, Plane)]
+    return max((float(pose[2, 3]) for pose in planes if pose[2, 2] > LEVEL), default=0.0)
+
+
+def put_down(limbs: Limbs) -> Array:
+    """The nominal configuration with the base at the height at which the robot's lowest part is on the ground.
+
+    Args:
+        limbs: of the robot; they are put in it.
+    """
+    q = np.array(limbs.model.nominal)
+    limbs.put(q)
+    q[2] += floor_height(limbs.model) - min(limbs.lowest(number) for number in (*limbs.own(), limbs.root))
+    limbs.put(q)
+    return q
 
 
 def within_limits(model: Model) -> Array:

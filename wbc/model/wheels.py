@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from wbc.arrays import Array
@@ -21,8 +23,8 @@ def find_wheel(model: Model, frame: str) -> Wheel | None:
     """The wheel at a frame: the one that is declared, else the largest ball, cylinder or capsule centred on it.
 
     It turns about the axis of the joint that carries it, or, on another body, about the axis of its shape. A mesh is a
-    wheel where it is round about the axis of its joint, through the frame; a ball on a part that turns about no axis is
-    a castor.
+    wheel where it is round about the axis of its joint, through the frame. A ball on a part that turns about no axis is
+    a castor, and so is a wheel without a motor on a fork without one.
 
     Args:
         model: of the robot.
@@ -44,7 +46,18 @@ def find_wheel(model: Model, frame: str) -> Wheel | None:
         if axle.any() and (found is None or radius > found.radius):
             crown = 0.0 if shape.kind == "cylinder" else radius
             found = Wheel(radius, -axle if axle @ turning < 0 else axle, crown)
-    return found or _of_meshes(tree, node, pose)
+    found = found or _of_meshes(tree, node, pose)
+    return found if found is None or found.castor or not _swivels(tree, node) else replace(found, castor=True)
+
+
+def _swivels(tree: Tree, node: int) -> bool:
+    """Whether a part turns on another that turns, and no motor drives either: the wheel of a swivel castor."""
+    joints = {joint.child: joint for joint in tree.model.joints.values()}
+    turning = [joints.get(tree.nodes[number].name) for number in (node, tree.nodes[node].parent)]
+    return all(
+        joint is not None and joint.kind in ("revolute", "continuous") and not tree.model.drives(joint.name)
+        for joint in turning
+    )
 
 
 def _of_meshes(tree: Tree, node: int, pose: Array) -> Wheel | None:
