@@ -285,6 +285,8 @@ class FrictionCones(Task):
                 raise WbcError(
                     f"{self.name}: contact {name!r} is not a point contact; kinetic friction is known for points only"
                 )
+        for contact in contacts.values():
+            contact.carried_cone(self.sides)  # that of a sole takes a millisecond, which no tick should
 
     def rows(self, robot: Dynamics, tick: Tick) -> Rows:
         """See `Task`; the facets of all contacts, then their normal forces."""

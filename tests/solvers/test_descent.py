@@ -27,7 +27,7 @@ class Steps:
     def __init__(self, *steps):
         self.steps, self.reason = list(steps), None
 
-    def solve(self, P, q, G, lower, upper, attempt):
+    def solve(self, P, q, G, lower, upper, attempt, seconds):
         return np.atleast_1d(self.steps.pop(0)) if self.steps else None
 
 

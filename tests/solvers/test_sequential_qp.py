@@ -98,7 +98,7 @@ def test_what_is_carried_down_has_room_by_the_size_of_its_row_and_of_x():
     class Recorder:
         reason, asked = None, ()
 
-        def solve(self, P, q, G, lower, upper, attempt):
+        def solve(self, P, q, G, lower, upper, attempt, seconds):
             self.asked += ((np.diag(P), lower * np.linalg.norm(G, axis=1), upper * np.linalg.norm(G, axis=1)),)
 
     sizes, recorder = np.array([1e3, 1e-2]), Recorder()
@@ -196,3 +196,13 @@ def test_both_bounds_of_a_row_are_kept_by_every_qp_solver(name):
 def test_an_unknown_qp_solver_is_an_error():
     with pytest.raises(WbcError, match="did you mean 'daqp'"):
         SequentialQP("daqpp")
+
+
+def test_a_programme_of_daqp_ends_at_its_time() -> None:
+    """It was looked at between programmes only; one of them took 9 ms of a tick that had 4."""
+    rng = np.random.default_rng(0)
+    rows, far = rng.normal(size=(400, 60)), rng.uniform(0.1, 1.0, 400)
+    programme = QuadraticProgram("daqp")
+    given = np.eye(60), 50.0 * rng.normal(size=60), rows, -far, far
+    assert programme.solve(*given, seconds=1e-6) is None
+    assert programme.solve(*given, seconds=60.0) is not None

@@ -140,3 +140,14 @@ def test_bad_sides_are_named() -> None:
     for sides in (2, 4.0, "4"):
         with pytest.raises(wbc.WbcError, match=r"friction cones: sides"):
             tasks.FrictionCones(sides)
+
+
+def test_no_tick_computes_the_cone_of_a_sole(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It takes a millisecond: the first tick of a controller was over its deadline by two."""
+    robot = wbc.load("humanoid")
+    stack = tasks.stacks.standing(robot)
+    controller = wbc.Controller(robot, stack)
+    made: list[object] = []
+    monkeypatch.setattr("wbc.contacts.surface.wrench_cone", lambda *given: made.append(given))
+    controller.step(robot.model.nominal, np.zeros(robot.nv))
+    assert not made

@@ -171,8 +171,11 @@ class Descent:
                 high = np.where(own, self.upper[inequalities], np.maximum(self.high[inequalities] + room, value))
                 P = np.diag(np.concatenate([np.ones(r), np.full(f, weight), np.ones(m)]))
                 q = np.concatenate([-Q.T.dot(self.rest(fixed)), np.zeros(f + m)])
-                found = self.quadratic.solve(P, q, G, (low - value) / unit, (high - value) / unit, attempt)
+                left = self.deadline - perf_counter()
+                found = self.quadratic.solve(P, q, G, (low - value) / unit, (high - value) / unit, attempt, left)
                 self.calls += 1
+                if found is None and perf_counter() > self.deadline:  # it was stopped: that is no fault
+                    return
                 if found is None:
                     self.reason = self.quadratic.reason
                     break

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import math
 import warnings
 from typing import Any
 
@@ -56,6 +57,7 @@ class QuadraticProgram:
             raise WbcError(f"a cascade of QPs needs qpsolvers: pip install qpsolvers ({error})") from None
         self.solver = solver
         self.reason: Exception | None = None
+        self._seconds = math.inf
         if solver not in qpsolvers.available_solvers:
             if solver in _PACKAGES:
                 raise WbcError(f"QP solver {solver!r} is not installed: pip install {_PACKAGES[solver]}")
@@ -68,7 +70,16 @@ class QuadraticProgram:
     def __reduce__(self) -> tuple[type[QuadraticProgram], tuple[str]]:
         return type(self), (self.solver,)
 
-    def solve(self, P: Array, q: Array, G: Array, lower: Array, upper: Array, attempt: int = 0) -> Array | None:
+    def solve(
+        self,
+        P: Array,
+        q: Array,
+        G: Array,
+        lower: Array,
+        upper: Array,
+        attempt: int = 0,
+        seconds: float = math.inf,
+    ) -> Array | None:
         """The minimiser, or None where the solver found none.
 
         Args:
@@ -78,8 +89,9 @@ class QuadraticProgram:
             lower: their lower bounds, -inf where there is none.
             upper: their upper bounds, inf where there is none.
             attempt: 0, or 1 where the programme has failed already: tolerances are wider then.
+            seconds: after which DAQP gives up; the others can't be stopped.
         """
-        self.reason = None
+        self.reason, self._seconds = None, seconds
         try:
             if not len(G):
                 z: Array | None = np.asarray(np.linalg.solve(P, -q), dtype=float)
@@ -100,7 +112,10 @@ class QuadraticProgram:
         # No row is marked as soft: some releases of DAQP write beyond their memory then.
         sense = np.zeros(len(G), dtype=np.int32)
         tolerance = (5e-12, 1e-8)[attempt]
-        z, _, flag, _ = daqp.solve(P, q, np.ascontiguousarray(G), high, low, sense, primal_tol=tolerance)
+        settings = {"primal_tol": tolerance}
+        if self._seconds < math.inf:  # looked at every 32 steps; 0 would be no limit
+            settings["time_limit"] = max(self._seconds, 1e-6)
+        z, _, flag, _ = daqp.solve(P, q, np.ascontiguousarray(G), high, low, sense, **settings)
         return np.array(z) if flag > 0 else None
 
     def _by_proxqp(self, P: Array, q: Array, G: Array, lower: Array, upper: Array, attempt: int) -> Array | None:

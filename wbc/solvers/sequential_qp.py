@@ -47,7 +47,7 @@ class SequentialQP(Solver):
         Args:
             levels: highest priority first; a `Hierarchy` is taken as it is.
             validate: False trusts tuples of arrays.
-            seconds: how long it may take; looked at between the QPs.
+            seconds: how long it may take; looked at between the QPs, and by DAQP within one.
 
         Raises:
             WbcError: a level cannot be used; the message names level and row.
