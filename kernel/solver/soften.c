@@ -23,6 +23,9 @@
 #define BLOCK 8      /* singular vectors that are looked for together */
 #define ROUNDS 10    /* of inverse iteration: directions three times as strong have fallen to rounding by then */
 #define MORE 40      /* where directions further from lost count: those beside them are less far apart */
+#define FIRST 5      /* so many rounds tell how far apart they are */
+#define NEAR 0.5     /* squared: a value that may be below the limit once it is known better */
+#define LEFT 1e-16   /* share of other directions that may be left in one */
 #define FURTHER 10.0 /* how much further a direction may be from lost that is softened as too much is asked of it */
 #define BEYOND 4.0   /* so much of what can be given is too much */
 
@@ -87,12 +90,13 @@ static void invert_twice(const double *W, int m, int r, double *x) {
     }
 }
 
-static void orthonormal_lines(double *X, int lines, int r) {
+/* `size`: how long each line was, without its part along those before it */
+static void orthonormal_lines(double *X, int lines, int r, double *size) {
     for (int i = 0; i < lines; i++) {
         double *x = X + (size_t)i * r;
         for (int again = 0; again < 2; again++)
             for (int j = 0; j < i; j++) add(-dot(x, X + (size_t)j * r, r), X + (size_t)j * r, x, r);
-        double norm = sqrt(dot(x, x, r));
+        double norm = size[i] = sqrt(dot(x, x, r));
         for (int j = 0; j < r; j++) x[j] = norm > 0.0 ? x[j] / norm : i == j;
     }
 }
@@ -121,9 +125,24 @@ static void diagonalise(double *X, double *Y, int lines, int r) {
     }
 }
 
+/* How many rounds of inverse iteration those singular vectors take whose value is below a limit: in each round what is left
+   of others in them falls by the square of the ratio of values. `grown`: how the lines grew in the last one, by 1 / value^2. */
+static int rounds_for(const double *grown, int lines, double limit, int most) {
+    double weakest = NEAR / (limit * limit), last = INFINITY, wanted = INFINITY;
+    for (int i = 0; i < lines; i++) {
+        if (grown[i] < last) last = grown[i];
+        if (grown[i] > weakest && grown[i] < wanted) wanted = grown[i];
+    }
+    if (!(wanted < INFINITY)) return 0; /* there are none */
+    double ratio = last / wanted; /* of squares */
+    double rounds = ratio < 1.0 ? log(LEFT) / log(ratio) : most;
+    return rounds < most ? (int)rounds + 1 : most;
+}
+
 /* The weakest right singular vectors of the level's normalised rows, lines of X, and their singular values; gives how many
-   there are. By block inverse iteration on the triangle of a QR factorisation. */
-static int weakest(Hierarchy *h, const Level *level, int rounds, double *X, double *sigma) {
+   there are. Those with values below the limit are accurate. By block inverse iteration on the triangle of a QR
+   factorisation. */
+static int weakest(Hierarchy *h, const Level *level, int rounds, double limit, double *X, double *sigma) {
     struct Soft *s = h->soft;
     int m = level->count, r = level->rank, lines = r < BLOCK ? r : BLOCK;
     double *W = s->W, *Y = s->Y;
@@ -131,10 +150,11 @@ static int weakest(Hierarchy *h, const Level *level, int rounds, double *X, doub
     factor_columns(W, s->tau, s->pivot, m, r, 0.0, 0);
     for (int i = 0; i < lines; i++)
         for (int j = 0; j < r; j++) X[(size_t)i * r + j] = (i == j % lines) + 0.1 * ((i + 1) * (j + 3) % 7 - 3);
-    orthonormal_lines(X, lines, r);
-    for (int round = 0; round < rounds && lines < r; round++) {
+    orthonormal_lines(X, lines, r, sigma);
+    for (int round = 1; round <= rounds && lines < r; round++) {
         for (int i = 0; i < lines; i++) invert_twice(W, m, r, X + (size_t)i * r);
-        orthonormal_lines(X, lines, r);
+        orthonormal_lines(X, lines, r, sigma);
+        if (round >= FIRST && round >= rounds_for(sigma, lines, limit, rounds)) break;
     }
     for (int i = 0; i < lines; i++)
         for (int j = 0; j < r; j++) {
@@ -228,7 +248,7 @@ static int soften_level(Hierarchy *h, int k) {
     int much = asks_much(h, level), any = 0;
     double furthest = much ? fmin(FURTHER * h->soften, 1.0) : h->soften;
     if (!(inverse_size(h, level) * furthest > 1.0)) return 0;
-    int found = weakest(h, level, much ? MORE : ROUNDS, s->X, sigma);
+    int found = weakest(h, level, much ? MORE : ROUNDS, furthest, s->X, sigma);
     for (int i = 0; i < found; i++) {
         share[i] = h->soften;
         if (much && sigma[i] < furthest)
