@@ -617,3 +617,17 @@ def test_a_thin_plate_is_a_body_and_what_is_flatter_is_none():
     for wrong in ({"izz": "0.20021"}, {"ixx": "0.05", "izz": "0.1502"}):
         with pytest.raises(wbc.WbcError, match="triangle inequality"):
             read_urdf(heavy(**wrong))
+
+
+def test_joints_whose_limits_exclude_zero_rest_amid_them(tmp_path) -> None:
+    """An arm of example-robot-data rested at zero, 0.8 rad beyond its stops: its posture could never be met."""
+    text = """<robot name="arm"><link name="base"/>{}</robot>"""
+    part = (
+        '<link name="l{0}"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/>'
+        '</inertial></link><joint name="j{0}" type="{1}"><parent link="{2}"/><child link="l{0}"/><axis xyz="0 1 0"/>'
+        '<limit lower="{3}" upper="{4}" effort="10" velocity="3"/></joint>'
+    )
+    parts = part.format(0, "revolute", "base", 0.8, 5.4), part.format(1, "revolute", "l0", -0.1, 3.0)
+    file = tmp_path / "arm.urdf"
+    file.write_text(text.format("".join(parts) + part.format(2, "prismatic", "l1", -0.5, -0.1)))
+    np.testing.assert_allclose(wbc.load(file, floating=False).model.nominal, [3.1, 0.0, -0.3])

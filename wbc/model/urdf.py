@@ -341,11 +341,18 @@ class _Reader:
         return model.joints[name]
 
     def _nominal(self, model: Model) -> Array | None:
-        """The stored configuration; what it does not name is zero."""
+        """The stored configuration; what it does not name is zero, or amid limits that exclude zero."""
         element = self.extension.first("nominal")
+        q, excluded = model.neutral(), False
+        for joint in model.joints.values():
+            if joint.nq == 1 and not joint.lower <= 0.0 <= joint.upper:
+                finite = math.isfinite(joint.lower) and math.isfinite(joint.upper)
+                q[model.q_index[joint.name]] = (
+                    0.5 * (joint.lower + joint.upper) if finite else min(max(0.0, joint.lower), joint.upper)
+                )
+                excluded = True
         if element is None:
-            return None
-        q = model.neutral()
+            return q if excluded else None
         if model.floating and element.get("base") is not None:  # a robot that was loaded with a fixed base has none
             q[:7] = numbers(element, "base", 7)
         for child in element.all("joint"):
