@@ -84,7 +84,11 @@ def agreement(file: Path) -> float | None:
 
 
 def _unyielding(m: Any, d: Any) -> Array:  # noqa: ANN401  mujoco has no types
-    """The accelerations with equality constraints that do not yield: by M, those nearest to the unconstrained ones."""
+    """The accelerations with equality constraints that do not yield: by M, those nearest to the unconstrained ones.
+
+    What pulls a constraint back that is open is left out: a linkage whose file is not quite flat is open by 1e-7 m for
+    good, and MuJoCo pulls at that with 1e5 / s².
+    """
     import mujoco
 
     mujoco.mj_forward(m, d)
@@ -99,7 +103,8 @@ def _unyielding(m: Any, d: Any) -> Array:  # noqa: ANN401  mujoco has no types
         J[:] = d.efc_J.reshape(J.shape)
     U, sizes, _ = np.linalg.svd(J, full_matrices=False)  # redundant rows are normal
     U = U[:, sizes > 1e-6 * sizes.max()]
-    J, wanted = U.T @ J, U.T @ d.efc_aref
+    stiffness, damping, impedance, _ = d.efc_KBIP.T
+    J, wanted = U.T @ J, U.T @ (d.efc_aref + damping * d.efc_vel + stiffness * impedance * d.efc_pos)
     L = np.linalg.cholesky(M)
     Y = scipy.linalg.solve_triangular(L, J.T, lower=True)
     z = np.linalg.lstsq(Y.T, wanted - J @ free, rcond=None)[0]
