@@ -309,5 +309,7 @@ def test_a_loop_is_as_large_as_a_hand_can_go_round() -> None:
     posed.update(robot.model.nominal)
     home, side = posed.pose(hand).copy(), np.array([0.0, 1.0, 0.0])
     found = [in_reach(robot, radius, lambda _, size: Loop(home, size, side), [hand]) for radius in (0.05, 1.0, 50.0)]
-    assert found[0] == 0.05 and found[1] in (0.125, 0.25, 0.5)
-    assert found[2] == 50.0, "what is never in reach is tried as it was told"
+    assert found[0] == (0.05, (hand,)) and found[1][0] in (0.125, 0.25, 0.5)
+    assert found[2] == (50.0, (hand,)), "what is never in reach is tried as it was told"
+    far = in_reach(robot, 0.05, lambda name, size: Loop(home, size if name == hand else 50.0, side), [hand, "base"])
+    assert far == (0.05, (hand,)), "a hand that can't go round a loop is held"

@@ -34,33 +34,47 @@ def ready(robot: Dynamics) -> dict[str, float] | None:
     Returns:
         By joint, rad or m; None: those of the file are as good, or none was found.
     """
-    model, posed = robot.model, robot.copy()
-    names = {hand: moving_joints(model, hand) for hand in model.hands}
-    turned = {hand for hand in model.hands if stacks.turns(robot, hand)}
-    joints = sorted(set().union(*names.values()))
-    if not joints:
-        return None
-    plant = plant_of(robot)
-    before, fits = touching(plant, model.nominal), _fits(posed, model.nominal, names, turned)
+    model, posed, plant = robot.model, robot.copy(), plant_of(robot)
+    q, moved = np.array(model.nominal), list[str]()
+    for hand in model.hands:
+        joints, turned = moving_joints(model, hand), stacks.turns(robot, hand)
+        found = _moved(posed, q, hand, joints, turned, plant)
+        if found is not None:
+            q, moved = found, moved + joints
+    return {name: float(q[model.q_index[name]]) for name in dict.fromkeys(moved)} or None
+
+
+def _moved(
+    posed: Dynamics, q: Array, hand: str, joints: list[str], turns: bool, plant: simulation.MujocoSimulator | None
+) -> Array | None:
+    """A configuration near one in which a hand can move and least touches; None: that one is as good.
+
+    Where there is none, the joints are taken into their limits.
+    """
+    model = posed.model
+    before, fits = touching(plant, q), _fits(posed, q, hand, joints, turns)
     if fits and not before:
         return None
     at = [model.q_index[name] for name in joints]
     low = np.array([max(model.joints[name].lower, -np.pi) for name in joints])
     high = np.array([min(model.joints[name].upper, np.pi) for name in joints])
-    span, rng = high - low, np.random.default_rng(0)
-    home = np.clip(model.nominal[at], low + INNER * span, high - INNER * span)
-    q, best, least = np.array(model.nominal), None, before if fits else before + 1
+    span, rng, tried = high - low, np.random.default_rng(0), q.copy()
+    home = np.clip(q[at], low + INNER * span, high - INNER * span)
+    best, least = None, before if fits else before + 1
     for sample in range(SAMPLES):  # farther and farther away
         away = 0.5 * sample / SAMPLES * span * rng.uniform(-1.0, 1.0, len(at))
-        q[at] = np.clip(home + away, low + INNER * span, high - INNER * span).round(3)
-        closed = robot.close_loops(q) if model.loops else q
-        if not _fits(posed, closed, names, turned):
+        tried[at] = np.clip(home + away, low + INNER * span, high - INNER * span).round(3)
+        closed = posed.close_loops(tried) if model.loops else tried
+        if not _fits(posed, closed, hand, joints, turns):
             continue
         count = touching(plant, closed)
         if count < least:
-            best, least = {name: float(closed[index]) for name, index in zip(joints, at, strict=True)}, count
+            best, least = closed.copy(), count
         if not count:
             break
+    if best is None and ((q[at] < low) | (q[at] > high)).any():
+        best = q.copy()
+        best[at] = home
     return best
 
 
@@ -76,19 +90,16 @@ def moving_joints(model: Model, hand: str) -> list[str]:
     return found
 
 
-def _fits(posed: Dynamics, q: Array, names: dict[str, list[str]], turned: set[str]) -> bool:
-    """Whether all joints have room, and the hands can move in as many directions as they ever can."""
+def _fits(posed: Dynamics, q: Array, hand: str, joints: list[str], turns: bool) -> bool:
+    """Whether the joints of a hand have room, and it can move in as many directions as it ever can."""
     model = posed.model
     posed.update(q)
-    for hand, joints in names.items():
-        for name in joints:
-            joint = model.joints[name]
-            room = ROOM * min(joint.upper - joint.lower, 2 * np.pi)
-            if not joint.lower + room <= q[model.q_index[name]] <= joint.upper - room:
-                return False
-        if not can_move(posed, hand, joints, hand in turned):
+    for name in joints:
+        joint = model.joints[name]
+        room = ROOM * min(joint.upper - joint.lower, 2 * np.pi)
+        if not joint.lower + room <= q[model.q_index[name]] <= joint.upper - room:
             return False
-    return True
+    return can_move(posed, hand, joints, turns)
 
 
 def can_move(posed: Dynamics, hand: str, joints: list[str], turns: bool, share: float = 1.0) -> bool:

@@ -58,7 +58,9 @@ class Loop:
         return pose, np.append(velocity, np.zeros(3)), np.append(acceleration, np.zeros(3))
 
 
-def in_reach(robot: Dynamics, radius: float, loops: Callable[[str, float], Loop], hands: Iterable[str]) -> float:
+def in_reach(
+    robot: Dynamics, radius: float, loops: Callable[[str, float], Loop], hands: Iterable[str]
+) -> tuple[float, tuple[str, ...]]:
     """The radius of a loop that hands can go round from the nominal posture, within limits and touching nothing new.
 
     Args:
@@ -66,13 +68,19 @@ def in_reach(robot: Dynamics, radius: float, loops: Callable[[str, float], Loop]
         radius: m, to begin with; a half, a quarter, or an eighth of it, where that is too large.
         loops: the loop of a hand with a radius.
         hands: frames.
+
+    Returns:
+        The radius, and the hands that can go round the smallest loop, as some thumbs can't: all where none can.
     """
-    hands, plant = list(hands), plant_of(robot)
-    for halvings in range(HALVINGS + 1):
+    plant, smallest = plant_of(robot), radius * 0.5**HALVINGS
+    can = tuple(hand for hand in hands if _goes_round(robot, hand, loops(hand, smallest), plant))
+    if not can:
+        return radius, tuple(hands)  # whatever holds them back, the trial shows it
+    for halvings in range(HALVINGS):
         smaller = radius * 0.5**halvings
-        if all(_goes_round(robot, hand, loops(hand, smaller), plant) for hand in hands):
-            return smaller
-    return radius  # whatever holds it back, the trial shows it
+        if all(_goes_round(robot, hand, loops(hand, smaller), plant) for hand in can):
+            return smaller, can
+    return smallest, can
 
 
 def _goes_round(robot: Dynamics, hand: str, loop: Loop, plant: MujocoSimulator | None) -> bool:

@@ -124,8 +124,10 @@ def try_robot(
     """
     try:
         return _try(file, simulator, seconds, record, options)
-    except WbcError:
-        raise
+    except WbcError as error:
+        if str(file) in str(error):
+            raise
+        raise WbcError(f"{file}: {error}") from error
     except Exception as error:  # nobody's file should end in a traceback
         raise WbcError(f"{file}: it can't be tried: {type(error).__name__}: {error}") from error
 
@@ -146,6 +148,12 @@ def _try(file: str, simulator: str, seconds: float, record: Path | None, options
         robot = _on_the_ground(robot, file, found, options)
         wheeled = rolling.rolls(robot)
         if robot.model.floating and not robot.model.feet and not wheeled:
+            if not any(robot.model.drives(name) for name in robot.model.joints):
+                raise WbcError(
+                    f"{file}: it flies: its {robot.na} actuators push or turn its base, and no joint has a motor; a "
+                    "trial is for what stands, rolls or holds an arm. What hovers is a stack with "
+                    f"tasks.EndEffectorAcceleration({robot.model.root!r})"
+                )
             because = f"; {unread[0]}" if unread else ""
             raise WbcError(f"{file}: no feet or wheels were found: name its feet (--feet){because}")
         stack = rolling.stack(robot, PERIOD) if wheeled else stacks.standing(robot, period=PERIOD)
@@ -257,7 +265,11 @@ def _plan(robot: Dynamics, controller: Controller, found: dict[str, str]) -> Tri
         radius = min(0.05, RADIUS["hand"] * reach)
     trial = Trial(model.name, kind, found, moved, unit, radius, frames=frames)
     if kind == "arm":
-        trial.radius = in_reach(robot, radius, lambda hand, size: _loop(posed, controller, trial, hand, size), frames)
+        loop = lambda hand, size: _loop(posed, controller, trial, hand, size)  # noqa: E731
+        trial.radius, trial.frames = in_reach(robot, radius, loop, frames)
+        trial.moved = ", ".join(trial.frames)
+        if held := [hand for hand in frames if hand not in trial.frames]:
+            found["held"] = f"{', '.join(held)}: no loop is in reach there"
     return trial
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -15,6 +16,10 @@ from wbc.errors import WbcError, WbcWarning
 
 if TYPE_CHECKING:
     from wbc.model import Model
+
+
+OPTION = re.compile(r'ignore=\["([a-z ]+)"\]')
+"""How a message names the words of `wbc.load` that `--ignore` takes."""
 
 
 def robots(
@@ -143,6 +148,10 @@ def try_file(
         list[str] | None, typer.Option(help="A body or frame that is a foot; may be repeated. Default: found by shape.")
     ] = None,
     locked: Annotated[list[str] | None, typer.Option(help="A joint that is held fixed; may be repeated.")] = None,
+    ignore: Annotated[
+        list[str] | None,
+        typer.Option(help="What to leave out of an MJCF file, a word of wbc.load's ignore; may be repeated."),
+    ] = None,
     floating: Annotated[
         bool | None, typer.Option("--floating/--fixed", help="Whether the base moves freely (URDF).")
     ] = None,
@@ -169,16 +178,17 @@ def try_file(
     from wbc.application import reports
     from wbc.application.trial import try_robot
 
-    options: dict[str, Any] = {"floating": floating, "locked": locked or ()}
+    options: dict[str, Any] = {"floating": floating, "locked": locked or (), "ignore": ignore or ()}
     if feet:
         options["feet"] = feet
     try:
         trial = try_robot(robot, simulator=simulator, record=None if as_json else _in_folder(out, robot), **options)
     except WbcError as error:
+        reason = OPTION.sub(r"--ignore \1", str(error))
         if as_json:
-            tell_json({"robot": robot, "reason": str(error)})
+            tell_json({"robot": robot, "reason": reason})
             raise typer.Exit(2) from None
-        raise failure(error, 2) from None
+        raise failure(WbcError(reason), 2) from None
     if as_json:
         tell_json(trial.plain())
     else:
