@@ -76,6 +76,39 @@ def test_what_cant_be_tried_ends_with_two_and_a_reason(tmp_path) -> None:
     still.write_text('<robot name="still"><link name="a"/></robot>')
     _, err, code = run("try", str(still), "--out", str(tmp_path))
     assert code == 2 and "no actuator drives a joint" in err and "Traceback" not in err
+    pytest.importorskip("mujoco")
+    muscle = tmp_path / "muscle.xml"
+    muscle.write_text(
+        '<mujoco><worldbody><body pos="0 0 1"><joint name="a" axis="0 1 0"/><geom size=".1" pos=".2 0 0"/>'
+        '<body pos=".4 0 0"><joint name="b" axis="0 1 0"/><geom size=".1" pos=".2 0 0"/></body></body></worldbody>'
+        '<actuator><muscle joint="a" lengthrange="-1 1"/><motor joint="b" ctrlrange="-9 9"/></actuator></mujoco>'
+    )
+    out, _, code = run("try", str(muscle), "--json")
+    assert code == 2 and "--ignore actuators does not use it" in json.loads(out)["reason"]
+    assert json.loads(out)["reason"].startswith(str(muscle))
+    assert run("try", str(muscle), "--ignore", "actuators", "--json")[2] in (0, 1)
+    thrust = tmp_path / "drone.xml"
+    thrust.write_text(
+        '<mujoco><worldbody><geom type="plane" size="0 0 1"/><body name="drone" pos="0 0 .1"><freejoint/>'
+        '<geom type="box" size=".1 .1 .02"/><site name="up"/></body></worldbody><actuator>'
+        '<motor site="up" gear="0 0 1 0 0 0" ctrlrange="0 99"/></actuator></mujoco>'
+    )
+    out, _, code = run("try", str(thrust), "--json")
+    assert code == 2 and "it flies" in json.loads(out)["reason"]
+
+
+def test_what_no_body_can_be_is_tried_without_strictness(tmp_path) -> None:
+    file = tmp_path / "walker.urdf"
+    odd = '<inertia ixx="0.05" iyy="0.05" izz="0.2" ixy="0" ixz="0" iyz="0"/>'
+    text = biped().replace('<inertia ixx="0.05" iyy="0.05" izz="0.05" ixy="0" ixz="0" iyz="0"/>', odd, 1)
+    file.write_text(text)
+    out, _, code = run("try", str(file), "--json")
+    assert code == 2 and "--no-strict accepts it" in json.loads(out)["reason"]
+    out, _, code = run("try", str(file), "--no-strict", "--simulator", "mujoco", "--json")
+    assert code == 2 and "--simulator builtin can" in json.loads(out)["reason"]
+    file.write_text(text.replace('izz="0.2"', 'izz="-0.01"'))
+    with pytest.warns(wbc.WbcWarning):
+        assert type(wbc.load(file, strict=False)).__name__ == "NumpyDynamics", "Pinocchio refuses it"
 
 
 def test_robots_prints_what_stands_beside_the_tree(tmp_path) -> None:
@@ -303,6 +336,22 @@ def test_a_hand_is_pushed_no_harder_than_its_motors_hold(tmp_path) -> None:
     assert force == pytest.approx(0.5 * 5.0 / reach, rel=0.1) and force < 0.1 * 0.2 * 9.81 * 100.0
 
 
+def test_an_arm_in_a_plane_of_its_own_goes_round_in_it(tmp_path) -> None:
+    """A plane between forward and to the side; and joints that begin outside of their limits."""
+    link = '<geom type="capsule" size=".02" fromto="0 0 0 .25 0 0" mass=".5" contype="0" conaffinity="0"/>'
+    file = tmp_path / "planar.xml"
+    file.write_text(
+        '<mujoco><option timestep="0.001"/><compiler angle="radian"/><worldbody><body pos="0 0 1" euler="0 0 .7">'
+        f'<joint name="a" axis="0 1 0" range="-2 2"/>{link}<body pos=".25 0 0"><joint name="b" axis="0 1 0" '
+        f'range=".5 2"/>{link}<body name="hand" pos=".25 0 0"><geom size=".01" mass=".1" contype="0"/></body></body>'
+        '</body></worldbody><actuator><motor joint="a" ctrlrange="-40 40"/><motor joint="b" ctrlrange="-40 40"/>'
+        "</actuator></mujoco>"
+    )
+    trial = try_robot(str(file), simulator="builtin", seconds=3.2)
+    assert "b " in trial.found["posture"] and trial.log is not None
+    assert (trial.log.q[0, 1] > 0.5) and trial.followed and trial.figures["off on the loop"] < 1e-4
+
+
 def test_a_loop_is_as_large_as_a_hand_can_go_round() -> None:
     robot = wbc.load("arm")
     posed, hand = robot.copy(), robot.model.hands[0]
@@ -311,5 +360,6 @@ def test_a_loop_is_as_large_as_a_hand_can_go_round() -> None:
     found = [in_reach(robot, radius, lambda _, size: Loop(home, size, side), [hand]) for radius in (0.05, 1.0, 50.0)]
     assert found[0] == (0.05, (hand,)) and found[1][0] in (0.125, 0.25, 0.5)
     assert found[2] == (50.0, (hand,)), "what is never in reach is tried as it was told"
-    far = in_reach(robot, 0.05, lambda name, size: Loop(home, size if name == hand else 50.0, side), [hand, "base"])
+    elbow = list(robot.model.bodies)[4]
+    far = in_reach(robot, 0.05, lambda name, size: Loop(home, size if name == hand else 50.0, side), [hand, elbow])
     assert far == (0.05, (hand,)), "a hand that can't go round a loop is held"

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 
 import numpy as np
 import pytest
 
 import wbc
-from tests.foreign import biped, biped_of_mjcf, dog
+from tests.foreign import AXES, JOINT, LINK, biped, biped_of_mjcf, dog
 from wbc.model import packaged_path
 
 
@@ -238,3 +239,37 @@ def test_feet_that_touch_by_meshes_or_named_pairs_do_not_sink(saved) -> None:
         assert not any(shape.size == (0.2, 0.06, 0.01) for shape in model.shapes)  # no box stands for the sole
     told = quiet(saved(biped_of_mjcf(box), "walker.xml")).model.warnings
     assert any("sink into it in MuJoCo: 'left_foot', 'right_foot'" in text for text in told)
+
+
+def test_what_hangs_lowest_on_a_fixed_base_is_no_foot(saved) -> None:
+    """Two arms that hang from a spine: they are hands, and lower than the base."""
+    text = biped()
+    spine = [("turn", "yaw", "0 0 0", -1, 1), ("lean", "roll", "0 0 0", -1, 1)]
+    parts = [LINK.format(name="stand", at="0 0 0.1", mass=5, size="0.1 0.1 0.1")]
+    parent = "stand"
+    for name, axis, at, lower, upper in spine:
+        parts.append(LINK.format(name=f"{name}_link", at="0 0 0.1", mass=2, size="0.1 0.1 0.1"))
+        names = {"name": name, "parent": parent, "child": f"{name}_link"}
+        parts.append(JOINT.format(**names, at=at, axis=AXES[axis], lower=lower, upper=upper))
+        parent = f"{name}_link"
+    ends = {"name": "hang", "parent": parent, "child": "trunk"}
+    parts.append(JOINT.format(**ends, at="0 0 0.2", axis="0 0 1", lower=-1, upper=1))
+    model = quiet(saved(text.replace("</robot>", "".join(parts) + "</robot>"), "torso.urdf")).model
+    assert not model.floating and not model.feet and len(model.hands) == 4
+
+
+def test_feet_without_collision_shapes_are_those_of_visible_meshes(saved, tmp_path) -> None:
+    x, y, z = np.meshgrid([-0.11, 0.11], [-0.05, 0.05], [-0.02, 0.02])
+    corners = np.stack([x, y, z], axis=-1).reshape(-1, 3)
+    (tmp_path / "foot.obj").write_text("".join(f"v {a} {b} {c}\n" for a, b, c in corners) + "f 1 2 3\n")
+    text = re.sub(
+        r'<collision>(<origin xyz="0.04 0 -0.04"/>)<geometry><box[^>]*/></geometry></collision>',
+        r'<visual>\1<geometry><mesh filename="foot.obj"/></geometry></visual>',
+        biped(),
+    )
+    assert text.count("foot.obj") == 2
+    model = quiet(saved(text, "walker.urdf")).model
+    assert [foot for foot in model.feet if foot in model.soles] == list(model.feet) and len(model.feet) == 2
+    assert all(mesh.bits == (0, 0) for mesh in model.meshes), "they meet nothing"
+    for corners in model.soles.values():
+        assert sorted(map(tuple, np.abs(corners).round(6).tolist())) == [(0.11, 0.05)] * 4

@@ -19,6 +19,9 @@ INNER = 0.2
 CLEAR = 0.12
 """What a hand moves by in its worst direction, as a share of its best, where it can go round a loop."""
 
+SPENT = 0.6
+"""Share of what a motor gives that the weight may take."""
+
 SAMPLES = 600
 """Postures that are looked at."""
 
@@ -41,7 +44,7 @@ def ready(robot: Dynamics) -> dict[str, float] | None:
         found = _moved(posed, q, hand, joints, turned, plant)
         if found is not None:
             q, moved = found, moved + joints
-    return {name: float(q[model.q_index[name]]) for name in dict.fromkeys(moved)} or None
+    return {name: float(q[model.q_index[name]]) for name in model.joints if name in moved} or None
 
 
 def _moved(
@@ -79,7 +82,16 @@ def _moved(
 
 
 def moving_joints(model: Model, hand: str) -> list[str]:
-    """The joints with limits and motors of their own that move a hand."""
+    """The joints with limits and motors of their own that move a hand: and no other one, such as a waist, if there are
+    some.
+    """
+    shared = set[str]().union(*(_carrying(model, other) for other in model.hands if other != hand))
+    joints = _carrying(model, hand)
+    return [name for name in joints if name not in shared] or joints
+
+
+def _carrying(model: Model, hand: str) -> list[str]:
+    """The driven joints between a hand and the world."""
     body = model.frames[hand].body if hand in model.frames else hand
     carrying, found = {joint.child: joint for joint in model.joints.values()}, []
     while body in carrying:
@@ -91,7 +103,7 @@ def moving_joints(model: Model, hand: str) -> list[str]:
 
 
 def _fits(posed: Dynamics, q: Array, hand: str, joints: list[str], turns: bool) -> bool:
-    """Whether the joints of a hand have room, and it can move in as many directions as it ever can."""
+    """Whether the joints of a hand have room and strength, and it can move in as many directions as it ever can."""
     model = posed.model
     posed.update(q)
     for name in joints:
@@ -99,7 +111,15 @@ def _fits(posed: Dynamics, q: Array, hand: str, joints: list[str], turns: bool) 
         room = ROOM * min(joint.upper - joint.lower, 2 * np.pi)
         if not joint.lower + room <= q[model.q_index[name]] <= joint.upper - room:
             return False
-    return can_move(posed, hand, joints, turns)
+    return _carries(posed, joints) and can_move(posed, hand, joints, turns)
+
+
+def _carries(posed: Dynamics, joints: list[str]) -> bool:
+    """Whether the motors of joints carry the weight with something to spare."""
+    motors = posed.model.actuated
+    own = np.isin(motors, [posed.model.v_index[name] for name in joints])
+    limits = posed.limits.effort[: len(motors)][own]
+    return bool((np.abs(posed.gravity_force[motors][own]) <= SPENT * limits).all())
 
 
 def can_move(posed: Dynamics, hand: str, joints: list[str], turns: bool, share: float = 1.0) -> bool:

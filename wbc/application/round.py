@@ -85,8 +85,8 @@ def in_reach(
 
 def _goes_round(robot: Dynamics, hand: str, loop: Loop, plant: MujocoSimulator | None) -> bool:
     joints = moving_joints(robot.model, hand)
-    if set(joints) & set[str]().union(*tied_joints(robot.model)):
-        return True  # the loops of a linkage are not kept in this: it is tried as it was told
+    if not joints or set(joints) & set[str]().union(*tied_joints(robot.model)):
+        return True  # balls, and the loops of a linkage, are not kept in this: it is tried as it was told
     finder = InverseKinematics(robot, hand, joints=joints, restarts=0, tolerance=NEAR)
     q, posed = robot.model.nominal, robot.copy()
     before = touching(plant, q)

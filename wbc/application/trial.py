@@ -190,7 +190,7 @@ def _in_a_fit_posture(robot: Dynamics, file: str, found: dict[str, str], options
     if posture is None:
         return robot
     told = ", ".join(f"{name} {position:.3g}" for name, position in posture.items())
-    why = "joints at a limit, parts that touch, or hands that can't move to every side in the file's"
+    why = "joints or motors at a limit, parts that touch, or hands that can't move to every side in the file's"
     found["posture"] = f"{why}; tried from {told}"
     return wbc.load(file, **{**options, "nominal": posture})
 
@@ -278,7 +278,7 @@ def _loop(posed: Dynamics, controller: Controller, trial: Trial, frame: str, rad
     home = posed.pose(frame).copy()
     if "rx" not in _task(controller, trial, frame).axes:
         home = home[:3, 3]
-    return Loop(home, radius, _side(posed, trial), _upwards(posed, trial))
+    return Loop(home, radius, _side(posed, trial, frame), _upwards(posed, trial))
 
 
 def _scene(robot: Dynamics, controller: Controller, plant: Plant, trial: Trial, seconds: float) -> Scene:
@@ -336,15 +336,15 @@ def _task(controller: Controller, trial: Trial, frame: str) -> Any:  # noqa: ANN
     return controller.stack["base" if trial.moved == "base" else frame]
 
 
-def _side(posed: Dynamics, trial: Trial) -> Array:
-    """Where the loop goes first: to the left, but forward where that can't be."""
-    # two legs without a joint that rolls the foot can't sway to the side
-    forward = trial.moved == "center of mass"
+def _side(posed: Dynamics, trial: Trial, frame: str = "") -> Array:
+    """Where the loop goes first: to the left, but forward where that can't be, or along the plane that an arm is in."""
     if trial.kind == "arm":
-        ahead, left = np.linalg.norm(posed.jacobian(trial.frames[0])[:2], axis=1)
-        forward = bool(left < 1e-6 * ahead)  # an arm in a plane
-    side: Array = np.eye(3)[0 if forward else 1]
-    return side
+        ways, sizes, _ = np.linalg.svd(posed.jacobian(frame or trial.frames[0])[:2])
+        if sizes[1:].sum() < 1e-6 * sizes[0]:
+            return np.array([*(ways[:, 0] if ways[:, 0].sum() > 0.0 else -ways[:, 0]), 0.0])
+        return np.array([0.0, 1.0, 0.0])
+    # two legs without a joint that rolls the foot can't sway to the side
+    return np.array([1.0, 0.0, 0.0] if trial.moved == "center of mass" else [0.0, 1.0, 0.0])
 
 
 def _upwards(posed: Dynamics, trial: Trial) -> float:

@@ -154,7 +154,10 @@ def propose(limbs: Limbs, feet: Iterable[int] | None = None) -> Ends:
         feet: the parts that are feet; None: those that it stands on.
     """
     found = Ends()
-    touching_ground = standing_parts(limbs) if feet is None else list(feet)
+    if feet is None:  # on a fixed base what hangs lowest may be arms
+        touching_ground = standing_parts(limbs) if limbs.model.floating else stands_on_legs(limbs)
+    else:
+        touching_ground = list(feet)
     if feet is None and not touching_ground:
         low, tall = _ground(limbs)
         rolling = [number for number in limbs.own() if limbs.lowest(number) < low + LEVEL * tall]

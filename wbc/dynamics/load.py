@@ -107,6 +107,8 @@ def load(
     model = with_closed_loops(model)
     if backend == "auto":
         backend = "pinocchio" if importlib.util.find_spec("pinocchio") and model.nv <= MOST_BY_PINOCCHIO else "numpy"
+        if not strict and not _sound(model):
+            backend = "numpy"  # others refuse them
         if model.left_out and model.simulated is not None:
             backend = "mujoco"
     if backend == "pinocchio":
@@ -120,6 +122,11 @@ def load(
     from wbc.dynamics.numpy import NumpyDynamics
 
     return NumpyDynamics(model)
+
+
+def _sound(model: Model) -> bool:
+    """Whether the inertias of all bodies are those of some mass: none is negative in any direction."""
+    return all(np.linalg.eigvalsh(body.inertia)[0] >= 0.0 for body in model.bodies.values())
 
 
 def with_closed_loops(model: Model) -> Model:

@@ -28,12 +28,38 @@ NEAR = 4
 def collision_meshes(path: Path, folders: Iterable[Path] = ()) -> tuple[list[Mesh], list[str]]:
     """The meshes of the `<collision>` elements of a URDF, and the names of the files that could not be read.
 
+    A link at the end of a limb that has no such elements is where its visible meshes are: with bits that meet nothing.
+
     Args:
         path: of the URDF.
         folders: where else meshes may be.
     """
     found, failures = read_meshes(path, folders)
-    return found, [name for name, _ in failures]
+    return found + _visible(path, folders), [name for name, _ in failures]
+
+
+def _visible(path: Path, folders: Iterable[Path]) -> list[Mesh]:
+    """The visible meshes of links that carry no joint that moves, and have nothing to collide with."""
+    robot, found = markup.parse(read_bounded(path)), []
+    carrying = {
+        parent.get("link")
+        for joint in robot.all("joint")
+        if joint.get("type") != "fixed" and (parent := joint.first("parent")) is not None
+    }
+    for link in robot.all("link"):
+        if link.first("collision") is not None or link.get("name") in carrying:
+            continue
+        for element in link.all("visual"):
+            geometry = element.first("geometry")
+            mesh = None if geometry is None else geometry.first("mesh")
+            if mesh is None:
+                continue
+            try:
+                points = read_points(locate(mesh.get("filename") or "", path, folders))
+                found.append(Mesh(link.get("name") or "", _placed(points, mesh, origin(element)), (0, 0)))
+            except (OSError, ValueError, WbcError):  # nothing was promised
+                continue
+    return found
 
 
 def read_meshes(path: Path, folders: Iterable[Path] = ()) -> tuple[list[Mesh], list[tuple[str, str]]]:

@@ -339,7 +339,13 @@ def _on_a_floor(tree: Tree, friction: float, terrain: Terrain | None) -> Any:  #
                 if np.isfinite(joint.effort):
                     motor.ctrllimited, motor.ctrlrange = True, [-joint.effort, joint.effort]
     add_actuators(spec, tree, bodies)
-    return spec.compile()
+    try:
+        return spec.compile()
+    except ValueError as error:  # of a part that no body can be, which was accepted with strict=False
+        what = " ".join(str(error).split())
+        raise WbcError(
+            f"MuJoCo can't simulate {tree.model.name!r}: {what}; wbc.Simulator, simulator='builtin', can"
+        ) from None
 
 
 def _compensate(tree: Tree, bodies: list[Any]) -> None:

@@ -18,6 +18,14 @@ if TYPE_CHECKING:
     from wbc.model import Model
 
 
+Strict = Annotated[
+    bool,
+    typer.Option(
+        "--strict/--no-strict",
+        help="Refuse a URDF with unphysical inertias (the default), or accept it with a warning.",
+    ),
+]
+
 OPTION = re.compile(r'ignore=\["([a-z ]+)"\]')
 """How a message names the words of `wbc.load` that `--ignore` takes."""
 
@@ -31,13 +39,7 @@ def robots(
         bool | None,
         typer.Option("--floating/--fixed", help="Whether the base moves freely (URDF). Default: as the file says."),
     ] = None,
-    strict: Annotated[
-        bool,
-        typer.Option(
-            "--strict/--no-strict",
-            help="Refuse a URDF with unphysical inertias (the default), or accept it with a warning.",
-        ),
-    ] = True,
+    strict: Strict = True,
     untrusted: Annotated[
         bool,
         typer.Option(
@@ -155,6 +157,7 @@ def try_file(
     floating: Annotated[
         bool | None, typer.Option("--floating/--fixed", help="Whether the base moves freely (URDF).")
     ] = None,
+    strict: Strict = True,
     simulator: SimulatorName = "",
     out: Out = Path("out"),
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for other programs; write no files.")] = False,
@@ -178,13 +181,14 @@ def try_file(
     from wbc.application import reports
     from wbc.application.trial import try_robot
 
-    options: dict[str, Any] = {"floating": floating, "locked": locked or (), "ignore": ignore or ()}
+    options: dict[str, Any] = {"floating": floating, "locked": locked or (), "ignore": ignore or (), "strict": strict}
     if feet:
         options["feet"] = feet
     try:
         trial = try_robot(robot, simulator=simulator, record=None if as_json else _in_folder(out, robot), **options)
     except WbcError as error:
-        reason = OPTION.sub(r"--ignore \1", str(error))
+        reason = OPTION.sub(r"--ignore \1", str(error)).replace("strict=False", "--no-strict")
+        reason = reason.replace("wbc.Simulator, simulator='builtin',", "--simulator builtin")
         if as_json:
             tell_json({"robot": robot, "reason": reason})
             raise typer.Exit(2) from None
