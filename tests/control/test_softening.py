@@ -270,3 +270,11 @@ def test_where_limits_beside_soft_rows_end_no_search_levels_are_held_strictly(so
         found = controller(robot, stack, solver).step(q, v)
         assert found.status == "optimal" and found.certificate.holds, (speed, found.status)
         assert found.certificate.cone_margin > -1e-9, speed
+
+
+@pytest.mark.parametrize("name", ["quadruped", "humanoid"])
+def test_torques_do_not_jump_next_to_the_tolerance_of_ranks(name: str) -> None:
+    """A point that is less accurate than it should be was replaced by that of strict levels there."""
+    near = np.geomspace(1e-8, 3e-10, 40)
+    found = sweep(scene(name, HierarchicalQP()), np.concatenate([[0.3], near, -near[::-1]]))
+    assert jump(name, [solution.torque for solution in found[1:]]) < 3e-3

@@ -19,6 +19,7 @@ from wbc.errors import WbcError, show
 from wbc.solvers import Hierarchy
 from wbc.solvers.answer import Answer
 from wbc.solvers.base import Solver
+from wbc.solvers.hierarchical.engine import LONG
 from wbc.tasking.layout import Layout
 
 FIXED = 1e-9
@@ -146,7 +147,7 @@ class CompiledSolving(Solving):
             found = self._call(equation, parts, seconds, x)
         except (ValueError, TypeError, IndexError):
             found = self._call_anew(equation, parts, seconds, x)
-        if found[0] == STOPPED and self._soften and found[1] < self._solver_options("max_iterations", 1000):
+        if found[0] == STOPPED and self._soften and LONG < found[1] < self._solver_options("max_iterations", 1000):
             seconds = min(seconds, getattr(self._solver, "deadline", math.inf))
             found = self._call_strictly(equation, parts, seconds - (perf_counter() - began), x, found)
         status, steps, _, row = found

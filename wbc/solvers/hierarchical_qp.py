@@ -14,7 +14,7 @@ from wbc.solvers.answer import Answer, grade
 from wbc.solvers.base import Solver
 from wbc.solvers.elimination import RANK_TOLERANCE
 from wbc.solvers.hierarchical.compiled import Compiled
-from wbc.solvers.hierarchical.engine import STOPPED, UNSOUND, Engine, Found, Request
+from wbc.solvers.hierarchical.engine import LONG, STOPPED, UNSOUND, Engine, Found, Request
 from wbc.solvers.level import Hierarchy, LevelLike
 
 SOFTEN = 0.02
@@ -111,7 +111,8 @@ class HierarchicalQP(Solver):
         seconds = min(self.deadline, seconds) - spent
         yields = hierarchy.yields_from, hierarchy.scales, hierarchy.loads
         found = engine.solve(Request(A, lower, upper, norms, seconds, self.soften, *yields))
-        if found.status == STOPPED and self.soften and yields[0] is not None and found.steps < self.max_iterations:
+        lost = found.status == STOPPED and LONG < found.steps < self.max_iterations
+        if lost and self.soften and yields[0] is not None:
             left = seconds + spent - (perf_counter() - began)
             if left > 0.0:  # limits beside soft directions made the search give up, not the time
                 again = engine.solve(Request(A, lower, upper, norms, left, 0.0, *yields))

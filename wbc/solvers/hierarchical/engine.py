@@ -12,6 +12,11 @@ OPTIMAL, RELAXED, STOPPED, UNSOUND = range(4)
 """The first two: an optimum. Then: stopped by the bound on steps or time, or by a cycle that nothing broke; a number
 that is not finite."""
 
+LONG = 30
+"""A search that was given up after so many steps went round in circles. After fewer it found a point that is not as
+accurate as it should be, next to a singularity: strict levels would make it no better.
+"""
+
 Yielding: TypeAlias = "list[tuple[int, int, float]]"
 """The directions that levels are about to lose, and ask less of: level, row that has most of it, how much is left."""
 
