@@ -36,6 +36,15 @@ def test_what_a_model_errs_is_followed_by_more_of_it(nv: int) -> None:
     assert min(followed(errors)[30:]) > 0.5
 
 
+def test_what_is_small_beside_the_command_is_no_noise() -> None:
+    """An arm that chatters in a simulator without noise: what is left of its innovations looks like noise."""
+    noise, loud, quiet = np.random.default_rng(0).normal(size=(TICKS, 7)), Innovation(), Innovation()
+    for innovation in np.diff(noise, axis=0):
+        size = float(np.linalg.norm(innovation))
+        loud, quiet = loud.followed(innovation, 1e-3, 2.0 * size), quiet.followed(innovation, 1e-3, 40.0 * size)
+    assert loud.likeness < -0.3 and quiet.likeness > 0.9
+
+
 def test_nothing_is_known_of_no_innovation_and_of_zeros() -> None:
     assert followed(np.ones((1, 7))) == [0.0] and followed(np.zeros((5, 7)))[-1] == 0.0
 

@@ -25,11 +25,11 @@ from wbc.tasking.layout import Layout
 PATIENCE, AGAIN = 0.02, 0.015
 """Levels are traded where torques were at the bound for so long, s; the second one where they just were traded."""
 
-REST, LONGEST = 0.1, 2.0
-"""They are traded for so long, s, before the strict answer is looked at; twice as long each time that it does not last,
-up to the second one."""
+REST, LOOKS, LONGEST = 0.1, 0.5, 2.0
+"""They are traded for so long, s, before the strict answer is looked at; twice as long each time that it is not smooth,
+up to the second one, and each time that it does not last, up to the third one. Each look lets some of it through."""
 
-CALM, BACK = 0.03, 0.2
+CALM, BACK = 0.1, 0.2
 """So long must strict torques keep to the bound, s; and so long does it take to hand over to them."""
 
 JUST = 1.0
@@ -84,7 +84,14 @@ class Compromise:
         self._layout: Layout | None = None
         self._state = self._before = State()
 
-    def at(self, time: float, layout: Layout, innovation: Array | None = None, passed: float = 0.0) -> None:
+    def at(
+        self,
+        time: float,
+        layout: Layout,
+        innovation: Array | None = None,
+        passed: float = 0.0,
+        expected: float = 0.0,
+    ) -> None:
         """Begins a tick. Where contacts change all is new: strict levels go on, within the bound.
 
         Args:
@@ -92,6 +99,7 @@ class Compromise:
             layout: of its x.
             innovation: of v, m/s and rad/s, shape (nv,); None: it is not known.
             passed: since the tick before, s.
+            expected: |T v̇|, how far v was to change, m/s and rad/s.
         """
         if time != self._time:
             known = self._state.innovation
@@ -103,7 +111,9 @@ class Compromise:
             self._before = self._state._replace(innovation=known)
         self._state = self._before
         if innovation is not None:
-            self._state = self._state._replace(innovation=self._before.innovation.followed(innovation, passed))
+            self._state = self._state._replace(
+                innovation=self._before.innovation.followed(innovation, passed, expected)
+            )
 
     @property
     def share(self) -> float:
@@ -129,8 +139,9 @@ class Compromise:
         self._state = self._state._replace(share=0.0, ended=self._time)
 
     def begin_anew(self) -> None:
-        """The strict answer is not smooth yet."""
-        self._state = self._state._replace(share=1.0, since=self._time, calm=0.0, strict=None)
+        """The strict answer is not smooth yet: it is looked at less often."""
+        rest = max(self._state.rest, min(2.0 * self._state.rest, LOOKS))
+        self._state = self._state._replace(share=1.0, since=self._time, rest=rest, calm=0.0, strict=None)
 
     @property
     def looks(self) -> bool:

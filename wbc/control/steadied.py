@@ -131,10 +131,11 @@ class SteadyTicks(Independent):
         hold in it, as they hold in each.
         """
         compromise, bound, robot, tick = self._compromise, self._bound, self._robot, asked.tick
-        compromise.at(tick.time, tick.layout, self._ticker.innovation(), tick.period)
+        ticker = self._ticker
+        compromise.at(tick.time, tick.layout, ticker.innovation(), tick.period, ticker.expected_change)
         if not compromise.share:
             swings = bound.expected(robot, tick) and bound.swings(tick.time)
-            settled = self._ticker.unchanged_for >= trade
+            settled = ticker.unchanged_for >= trade
             if not (swings and settled and compromise.begins(bound.pressed_for)):
                 return None
         elif not bound.bounds(robot, tick):

@@ -162,6 +162,14 @@ class Ticker:
         found: Array = self._robot.v - v - (self.time - time) * acceleration
         return found
 
+    @property
+    def expected_change(self) -> float:
+        """How far v was to change since the last tick at another time, |T v̇|, m/s and rad/s; 0: it is not known."""
+        if self._moved is None:
+            return 0.0
+        time, _, acceleration = self._moved
+        return (self.time - time) * float(np.linalg.norm(acceleration))
+
     def _set_clock(self, time: float, period: float) -> None:
         """The tick is a period after the last one, whatever its clock says: what is under way goes on from there."""
         self._new_clock = False
