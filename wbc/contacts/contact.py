@@ -118,10 +118,15 @@ class Contact(ABC):
         normals = self.carried_normals()
         return normals if self.carrier is None else self._turned(normals, self.turn(robot))
 
+    def carried_pressure(self) -> Array:
+        """The force variables of a normal force of 1 N amid the contact, inside its cone; as `carried_normals`."""
+        normals = self.carried_normals()
+        return np.asarray(normals / float(normals @ normals))
+
     def pressure(self, robot: Dynamics) -> Array:
-        """The force variables of a normal force of 1 N amid the contact, inside its cone; world axes, shape (size,)."""
-        normals = self.normals(robot)
-        return normals / float(normals @ normals)
+        """The same in world axes, shape (size,)."""
+        pressure = self.carried_pressure()
+        return pressure if self.carrier is None else self._turned(pressure, self.turn(robot))
 
     def turn(self, robot: Dynamics) -> Array:
         """The rotation that takes the cone from the axes that it is given in to the world's, shape (3, 3)."""

@@ -139,12 +139,11 @@ class SurfaceContact(Contact):
             self._cones[sides] = C
         return C
 
-    def pressure(self, robot: Dynamics) -> Array:
+    def carried_pressure(self) -> Array:
         """See `Contact`."""
-        found = super().pressure(robot)
-        if self.forces == "wrench":
-            found[3:] = np.cross(robot.pose(self.frame)[:3, :3] @ self.corners.mean(axis=0), found[:3])
-        return found
+        if self.forces == "corners":
+            return super().carried_pressure()
+        return np.concatenate([self.normal, so3.skew(self.corners.mean(axis=0)) @ self.normal])
 
     def error(self, robot: Dynamics, anchor: Array) -> Array:
         """See `Contact`."""

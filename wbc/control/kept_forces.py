@@ -31,25 +31,36 @@ def forces_within(robot: Dynamics, tick: Tick, parts: Sequence[Part], force: Arr
     Returns:
         f, shape (nf,): the same array where nothing is beyond a bound.
     """
-    bounds = [part for part in parts if part.force is not None and part.acceleration is None and part.torque is None]
-    bounds = [part for part in bounds if not part.equation]
+    bounds = [
+        part
+        for part in parts
+        if part.force is not None and part.acceleration is None and part.torque is None and not part.equation
+    ]
     if not bounds:
         return force
-    rows = np.vstack([_matrix(part, tick) for part in bounds])
-    lower = np.concatenate([part.lower for part in bounds])
-    upper = np.concatenate([part.upper for part in bounds])
+    rows, lower, upper = _matrix(bounds[0], tick), bounds[0].lower, bounds[0].upper
+    if len(bounds) > 1:
+        rows = np.vstack([_matrix(part, tick) for part in bounds])
+        lower, upper = (np.concatenate([getattr(part, side) for part in bounds]) for side in ("lower", "upper"))
+    value = rows @ force
     nearly = NEARLY * (1.0 + float(np.abs(force).max(initial=0.0)))
-    if _beyond(rows @ force, lower, upper) <= nearly:
+    if _beyond(value, lower, upper) <= nearly:
         return force
-    found = force.copy()
-    for contact, ceiling in zip(tick.contacts, tick.ceilings, strict=True):
+    inner, whose = force.copy(), np.zeros((len(force), len(tick.contacts)))
+    for index, (contact, ceiling) in enumerate(zip(tick.contacts, tick.ceilings, strict=True)):
         at = tick.force_of(contact.name)
-        if at is None:
-            continue
-        own = np.flatnonzero(rows[:, at].any(axis=1))
-        inner = _inner(robot, contact, found[at], ceiling)
-        share = _share(rows[own], lower[own], upper[own], found, at, inner, nearly)
-        found[at] = inner + share * (found[at] - inner)
+        inner[at], whose[at, index] = _inner(robot, contact, force[at], ceiling), 1.0
+    start = rows @ inner
+    share, change = np.ones(len(rows)), value - start
+    np.divide(upper - start, change, out=share, where=value > upper)
+    np.divide(lower - start, change, out=share, where=value < lower)
+    outside = np.maximum(lower - start, start - upper) > nearly  # no share of this way mends that
+    share = np.where(outside, 1.0, np.clip(share, 0.0, 1.0))
+    of_each = np.where(np.abs(rows) @ whose > 0.0, share[:, None], 1.0).min(axis=0)
+    for way in (whose @ of_each, np.full(len(force), of_each.min(initial=1.0))):  # rows may bound several contacts
+        found: Array = inner + way * (force - inner)
+        if _beyond(rows @ found, lower, upper) <= nearly:
+            break
     return found
 
 
@@ -69,18 +80,6 @@ def _beyond(value: Array, lower: Array, upper: Array) -> float:
 
 def _inner(robot: Dynamics, contact: Contact, force: Array, ceiling: float) -> Array:
     """The normal force of a contact, amid it, and no less or more than it may be; shape (size,)."""
-    most = min(contact.maximum, ceiling)
-    size = float(np.clip(contact.normals(robot) @ force, min(contact.minimum, most), most))
-    return size * contact.pressure(robot)
-
-
-def _share(rows: Array, lower: Array, upper: Array, force: Array, at: slice, inner: Array, nearly: float) -> float:
-    """How far from the inner force to its own a contact may go; 1 where the inner one breaks bounds itself."""
-    rest = rows @ force - rows[:, at] @ force[at]
-    start, end = rest + rows[:, at] @ inner, rest + rows[:, at] @ force[at]
-    if _beyond(start, lower, upper) > nearly:
-        return 1.0
-    shares = np.ones(len(rows))
-    np.divide(upper - start, end - start, out=shares, where=end > upper)
-    np.divide(start - lower, start - end, out=shares, where=end < lower)
-    return float(np.clip(shares, 0.0, 1.0).min(initial=1.0))
+    pressure, most = contact.pressure(robot), min(contact.maximum, ceiling)
+    size = float(contact.normals(robot) @ force)
+    return min(max(size, min(contact.minimum, most)), most) * pressure
