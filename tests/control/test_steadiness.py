@@ -17,7 +17,7 @@ from wbc.control.equation_of_motion import MotionEquation
 from wbc.control.inserted import InsertedLevel
 from wbc.control.program import Part
 from wbc.control.solving import CompiledSolving, LevelSolving, Outcome
-from wbc.control.steadiness import TorqueRates
+from wbc.control.steadiness import BRAKES, TorqueRates
 from wbc.solvers import HierarchicalQP
 
 LOOK_AT_INEQUALITIES = ("hierarchical-qp", "sequential-qp", "weighted-qp")
@@ -282,19 +282,25 @@ def test_a_copy_goes_on_as_the_original_does(copied, solver: str) -> None:  # ty
         assert np.array_equal(one.torque, two.torque)
 
 
-def test_a_bound_that_is_met_for_long_is_loosened() -> None:
+@pytest.mark.parametrize("trade", [None, 1.0])
+@pytest.mark.parametrize("noisy", [True, False])
+def test_a_bound_that_is_met_for_long_is_loosened_where_sensors_are_noisy(noisy: bool, trade: float | None) -> None:
     """Else noise would hold torques there for ever: humanoid and quadruped fell as they walked."""
-    ours = posture(trade=None)
+    ours, rng = posture(trade=trade), np.random.default_rng(0)
     q, v, torques = np.array(ours.robot.model.nominal), np.zeros(7), []
     for k in range(500):
         if k < 400:  # more than can be had in the time
             ours.stack["posture"].target = AWAY if (k // 40) % 2 else 2.0 * q - AWAY  # type: ignore[attr-defined]
+        if noisy:  # in such steps that no torque counts as a brake
+            v = rng.normal(scale=3.0, size=7)
         torques.append(ours.step(q, v, 1e-3 * k).torque)
         if k % 50 == 0:
             assert np.allclose(ours.step(q, v, 1e-3 * k).torque, torques[-1], rtol=1e-9, atol=1e-9), "a tick once more"
     shares = np.abs(np.diff(torques, axis=0)) / ours.robot.limits.effort * RISE / ours.period
-    assert shares[:150].max() == pytest.approx(1.0, abs=1e-6)
-    assert shares[200:400].max() > 2.0
+    if noisy:
+        assert shares[200:400].max() > 1.5 * BRAKES
+    else:
+        assert shares.max() == pytest.approx(1.0, abs=1e-6)
 
 
 @pytest.mark.parametrize("rise", [0.0, -1.0, np.nan, np.inf, "fast", [0.1]])

@@ -120,6 +120,11 @@ class Compromise:
         """Of the traded answer in what is commanded, 0 to 1."""
         return self._state.share
 
+    @property
+    def noisy(self) -> bool:
+        """Whether torques may follow the noise of sensors."""
+        return self._state.innovation.likeness < ALIKE
+
     def begins(self, pressed: float) -> bool:
         """Whether levels are traded from now on.
 
@@ -128,7 +133,7 @@ class Compromise:
         """
         state = self._state
         just = self._time - state.ended < JUST
-        if pressed < (AGAIN if just else PATIENCE) or state.innovation.likeness < ALIKE:
+        if pressed < (AGAIN if just else PATIENCE) or self.noisy:
             return False
         rest = min(2.0 * state.rest, LONGEST) if just else REST
         self._state = State(1.0, self._time, state.ended, rest, innovation=state.innovation)

@@ -76,7 +76,9 @@ class Controller(Independent, Periodic):
             solved again with that bound, below the limits at the top of the stack and above all else, contacts too. The
             bound applies if the state continues the one before, also to ticks that are cut short, and not for solvers
             that ignore inequalities. A torque that brakes may change twelve times faster, because late brakes sustain a
-            swing. After 0.15 s at the bound it is loosened: noise would keep torques there for ever. None: no bound.
+            swing. Beside limits of torques and forces it always holds; limits of joints on top of the stack may need
+            more. While a robot walks, or its sensors are noisy, it is loosened after 0.15 s at the bound: noise would
+            keep torques there for ever, and the robot would fall. None: no bound.
         trade: how long contacts must have been the same before levels below limits and contacts may be traded by
             weights, s: where torques alternate at that bound, until the strict answer is smooth again (see
             `wbc.control.compromise`). It calms a robot whose limits take directions from strict levels. Steps of a walk

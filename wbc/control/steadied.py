@@ -22,6 +22,9 @@ from wbc.tasking.tick import Tick
 STEADYING = 1e-4
 """With less time left in a tick than this, s, it is not solved again."""
 
+STANDS = 1.0
+"""A robot whose contacts have been the same for so long, s, stands; one that walks has others sooner."""
+
 Found = tuple[Outcome, tuple[Part, ...]]
 """The outcome of a tick, and the rows that were solved."""
 
@@ -94,8 +97,9 @@ class SteadyTicks(Independent):
             trade: levels may be traded so long after a change of contacts, s; None: never.
         """
         bound, robot = self._bound, self._robot
-        if trade is not None and (bound.pressed or self._compromise.share):
-            traded = self._traded(asked, trade)
+        if bound.pressed or self._compromise.share:
+            self._look(asked.tick)
+            traded = None if trade is None else self._traded(asked, trade)
             if traded is not None:
                 return traded
         if not bound.expected(robot, asked.tick):
@@ -124,6 +128,14 @@ class SteadyTicks(Independent):
         self._bound.binds(self._robot, asked.tick, found[0].x[asked.tick.torque])
         return found
 
+    def _look(self, tick: Tick) -> None:
+        """Begins a tick after one at the bound, and says whether the bound may be loosened: a robot that stands, and
+        whose sensors are not noisy, keeps it.
+        """
+        compromise, ticker = self._compromise, self._ticker
+        compromise.at(tick.time, tick.layout, ticker.innovation(), tick.period, ticker.expected_change)
+        self._bound.loosens = compromise.noisy or ticker.unchanged_for < STANDS
+
     def _traded(self, asked: Asked, trade: float) -> Found | None:
         """What is asked with levels that are traded, and the bound on the rates of torques; None: they are not traded.
 
@@ -131,11 +143,9 @@ class SteadyTicks(Independent):
         hold in it, as they hold in each.
         """
         compromise, bound, robot, tick = self._compromise, self._bound, self._robot, asked.tick
-        ticker = self._ticker
-        compromise.at(tick.time, tick.layout, ticker.innovation(), tick.period, ticker.expected_change)
         if not compromise.share:
             swings = bound.expected(robot, tick) and bound.swings(tick.time)
-            settled = ticker.unchanged_for >= trade
+            settled = self._ticker.unchanged_for >= trade
             if not (swings and settled and compromise.begins(bound.pressed_for)):
                 return None
         elif not bound.bounds(robot, tick):
