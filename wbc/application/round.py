@@ -23,6 +23,9 @@ POINTS = 24
 HALVINGS = 3
 """How often a loop is made half as large, where a hand can't go round it."""
 
+QUICK = 0.7
+"""Share of the greatest speed of a joint that a loop may take of it."""
+
 NEAR = 1e-4
 """Of a point on it, m and rad, for the hand to be there."""
 
@@ -61,7 +64,7 @@ class Loop:
 def in_reach(
     robot: Dynamics, radius: float, loops: Callable[[str, float], Loop], hands: Iterable[str]
 ) -> tuple[float, tuple[str, ...]]:
-    """The radius of a loop that hands can go round from the nominal posture, within limits and touching nothing new.
+    """The radius of a loop that hands can go round from the nominal posture, within limits, touching nothing.
 
     Args:
         robot: with a fixed base.
@@ -88,14 +91,15 @@ def _goes_round(robot: Dynamics, hand: str, loop: Loop, plant: MujocoSimulator |
     if not joints or set(joints) & set[str]().union(*tied_joints(robot.model)):
         return True  # balls, and the loops of a linkage, are not kept in this: it is tried as it was told
     finder = InverseKinematics(robot, hand, joints=joints, restarts=0, tolerance=NEAR)
-    q, posed = robot.model.nominal, robot.copy()
-    before = touching(plant, q)
+    q, posed, model = robot.model.nominal, robot.copy(), robot.model
+    before, at = touching(plant, q), [model.q_index[name] for name in joints]
+    fastest = np.array([model.joints[name].velocity for name in joints]) * QUICK * AROUND / (POINTS - 1)
     for t in LOOP + AROUND * np.linspace(0.0, 1.0, POINTS):
         found = finder.solve(loop.target(float(t))[0], q)
         posed.update(found.q)
         if not found.solved or not can_move(posed, hand, joints, loop.home.shape == (4, 4), 0.5):
             return False
-        q = found.q
-        if touching(plant, q) > before:
+        if (np.abs(found.q - q)[at] > fastest).any() or touching(plant, found.q) > before:
             return False
+        q = found.q
     return True

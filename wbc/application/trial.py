@@ -13,13 +13,11 @@ import numpy as np
 import wbc
 from tasks import stacks
 from wbc.application import rolling
-from wbc.application.posture import ready
+from wbc.application.beginning import FREE, in_a_fit_posture, on_the_ground, refuse_several, sways
 from wbc.application.round import AROUND, LOOP, Loop, in_reach
 from wbc.arrays import Array
 from wbc.control.controller import Controller
 from wbc.dynamics.base import Dynamics
-from wbc.dynamics.limbs import Limbs
-from wbc.dynamics.stance import put_down
 from wbc.errors import WbcError, WbcWarning
 from wbc.scenes import default_simulator
 from wbc.simulation.log import Log
@@ -49,14 +47,8 @@ RADIUS = {"base": 0.06, "center of mass": 0.025, "hand": 0.06}
 UNREAD = "collision meshes not read"
 """How the warning of a model begins whose shapes are not all known."""
 
-GAP, DROP = 1e-4, 0.1
-"""A robot that is higher than the first, and not as high as the second, above the ground is put down on it, m."""
-
 LOW = 10.0
 """A hand that is less high than so many radii of its loop goes up in it."""
-
-FREE = 1e-6
-"""What a hand that can be moved along an axis moves by at least, m for each radian."""
 
 
 @dataclass
@@ -143,9 +135,9 @@ def _try(file: str, simulator: str, seconds: float, record: Path | None, options
         found = describe(robot, unusual + unread)
         if not robot.na:
             raise WbcError(f"{file}: no actuator drives a joint, so it can't be controlled")
-        _refuse_several(robot, file)
-        robot = _in_a_fit_posture(robot, file, found, options)
-        robot = _on_the_ground(robot, file, found, options)
+        refuse_several(robot, file)
+        robot = in_a_fit_posture(robot, file, found, options)
+        robot = on_the_ground(robot, file, found, options)
         wheeled = rolling.rolls(robot)
         if robot.model.floating and not robot.model.feet and not wheeled:
             if not any(robot.model.drives(name) for name in robot.model.joints):
@@ -164,48 +156,6 @@ def _try(file: str, simulator: str, seconds: float, record: Path | None, options
     log = scene.run(record=record)
     _judge(trial, robot, log, scene)
     return trial
-
-
-def _refuse_several(robot: Dynamics, file: str) -> None:
-    """Raises a `WbcError` where more than one free robot is in a file."""
-    model, trees = robot.model, dict[str, str]()
-    bases = {joint.child for joint in model.joints.values() if joint.kind == "floating" and joint.child != model.root}
-    several = set()
-    for joint in model.joints.values():
-        trees[joint.child] = joint.child if joint.child in bases else trees.get(joint.parent, "")
-        if model.drives(joint.name) and trees[joint.child]:
-            several.add(trees[joint.child])
-    if several:
-        names = ", ".join(sorted({model.root, *several}))
-        raise WbcError(
-            f"{file}: there are several robots that float ({names}); a trial takes one: give each its own file"
-        )
-
-
-def _in_a_fit_posture(robot: Dynamics, file: str, found: dict[str, str], options: dict[str, Any]) -> Dynamics:
-    """The robot, or the same with arms in a posture in which its hands can move."""
-    if robot.model.floating or not robot.model.hands or options.get("nominal") is not None:
-        return robot
-    posture = ready(robot)
-    if posture is None:
-        return robot
-    told = ", ".join(f"{name} {position:.3g}" for name, position in posture.items())
-    why = "joints or motors at a limit, parts that touch, or hands that can't move to every side in the file's"
-    found["posture"] = f"{why}; tried from {told}"
-    return wbc.load(file, **{**options, "nominal": posture})
-
-
-def _on_the_ground(robot: Dynamics, file: str, found: dict[str, str], options: dict[str, Any]) -> Dynamics:
-    """The robot, or the same put down where it is a little above the ground: a trial does not begin with a fall."""
-    model = robot.model
-    if not model.floating or options.get("nominal") is not None:
-        return robot
-    q = put_down(Limbs(model))
-    above = float(model.nominal[2] - q[2])
-    if not GAP < above < DROP:
-        return robot
-    found["posture"] = f"{1e3 * above:.2g} mm above the ground in the file's; put down"
-    return wbc.load(file, **{**options, "nominal": q})
 
 
 def describe(robot: Dynamics, unusual: list[str]) -> dict[str, str]:
@@ -343,8 +293,9 @@ def _side(posed: Dynamics, trial: Trial, frame: str = "") -> Array:
         if sizes[1:].sum() < 1e-6 * sizes[0]:
             return np.array([*(ways[:, 0] if ways[:, 0].sum() > 0.0 else -ways[:, 0]), 0.0])
         return np.array([0.0, 1.0, 0.0])
-    # two legs without a joint that rolls the foot can't sway to the side
-    return np.array([1.0, 0.0, 0.0] if trial.moved == "center of mass" else [0.0, 1.0, 0.0])
+    # legs without a joint that rolls them can't sway to the side
+    aside = trial.moved != "center of mass" and (not posed.model.feet or sways(posed))
+    return np.array([0.0, 1.0, 0.0] if aside else [1.0, 0.0, 0.0])
 
 
 def _upwards(posed: Dynamics, trial: Trial) -> float:

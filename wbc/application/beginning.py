@@ -1,0 +1,96 @@
+"""Where a trial begins: one robot, on the ground, with arms that can move."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.linalg
+
+import wbc
+from wbc.application.posture import ready
+from wbc.arrays import Array
+from wbc.dynamics.base import Dynamics
+from wbc.dynamics.limbs import Limbs
+from wbc.dynamics.stance import put_down
+from wbc.errors import WbcError
+
+FREE = 1e-6
+"""What a hand or a base that can be moved along an axis moves by at least, m for each radian."""
+
+GAP, DROP = 1e-4, 0.1
+"""A robot that is higher than the first, and not as high as the second, above the ground is put down on it, m."""
+
+
+def refuse_several(robot: Dynamics, file: str) -> None:
+    """Raises a `WbcError` where more than one free robot is in a file.
+
+    Args:
+        robot: all that is in it.
+        file: its name.
+    """
+    model, trees = robot.model, dict[str, str]()
+    bases = {joint.child for joint in model.joints.values() if joint.kind == "floating" and joint.child != model.root}
+    several = set()
+    for joint in model.joints.values():
+        trees[joint.child] = joint.child if joint.child in bases else trees.get(joint.parent, "")
+        if model.drives(joint.name) and trees[joint.child]:
+            several.add(trees[joint.child])
+    if several:
+        names = ", ".join(sorted({model.root, *several}))
+        raise WbcError(
+            f"{file}: there are several robots that float ({names}); a trial takes one: give each its own file"
+        )
+
+
+def in_a_fit_posture(robot: Dynamics, file: str, found: dict[str, str], options: dict[str, Any]) -> Dynamics:
+    """The robot, or the same with arms in a posture in which its hands can move.
+
+    Args:
+        robot: as its file has it.
+        file: what it was loaded from.
+        found: where to say so.
+        options: it was loaded with.
+    """
+    if robot.model.floating or not robot.model.hands or options.get("nominal") is not None:
+        return robot
+    posture = ready(robot)
+    if posture is None:
+        return robot
+    told = ", ".join(f"{name} {position:.3g}" for name, position in posture.items())
+    why = "joints or motors at a limit, parts that touch, or hands that can't move to every side in the file's"
+    found["posture"] = f"{why}; tried from {told}"
+    return wbc.load(file, **{**options, "nominal": posture})
+
+
+def on_the_ground(robot: Dynamics, file: str, found: dict[str, str], options: dict[str, Any]) -> Dynamics:
+    """The robot, or the same put down where it is a little above the ground: a trial does not begin with a fall.
+
+    Args:
+        robot: as its file has it.
+        file: what it was loaded from.
+        found: where to say so.
+        options: it was loaded with.
+    """
+    model = robot.model
+    if not model.floating or options.get("nominal") is not None:
+        return robot
+    q = put_down(Limbs(model))
+    above = float(model.nominal[2] - q[2])
+    if not GAP < above < DROP:
+        return robot
+    found["posture"] = f"{1e3 * above:.2g} mm above the ground in the file's; put down"
+    return wbc.load(file, **{**options, "nominal": q})
+
+
+def sways(posed: Dynamics) -> bool:
+    """Whether a base can go to the side while its feet stay where they are and it does not turn.
+
+    Args:
+        posed: updated.
+    """
+    model = posed.model
+    J = posed.jacobian(model.root)
+    held = np.vstack([J[3:], *(posed.jacobian(foot)[: 6 if foot in model.soles else 3] for foot in model.feet)])
+    aside: Array = J[1]
+    return bool(np.linalg.norm(aside @ scipy.linalg.null_space(held, rcond=1e-6)) > FREE)
