@@ -36,8 +36,28 @@ def test_close_names_are_proposed(package) -> None:
 
 
 def test_a_download_that_fails_says_why(package) -> None:
-    with pytest.raises(wbc.WbcError, match="the files of 'broken_description' can't be fetched: ModuleNotFoundError"):
+    with pytest.raises(
+        wbc.WbcError, match="of 'broken_description' can't be fetched: ModuleNotFoundError.*give the path"
+    ):
         wbc.load("broken_description")
+
+
+def test_a_cache_is_read_and_what_a_download_prints_is_no_output(package, monkeypatch, tmp_path, capsys) -> None:
+    """As the package does it: a module that clones, or finds a clone, while it is imported."""
+    (tmp_path / "clone").mkdir()
+    (tmp_path / "clone" / "arm.urdf").write_bytes(packaged_path("arm").read_bytes())
+    (tmp_path / "cached_description.py").write_text(
+        "import os\nprint('Cloning')\n"
+        "URDF_PATH = os.path.join(os.environ['ROBOT_DESCRIPTIONS_CACHE'], 'clone', 'arm.urdf')\n"
+    )
+    robots = sys.modules["robot_descriptions"]
+    monkeypatch.setattr(robots, "__path__", [str(tmp_path)])
+    monkeypatch.setitem(robots.DESCRIPTIONS, "cached_description", None)
+    monkeypatch.setenv("ROBOT_DESCRIPTIONS_CACHE", str(tmp_path))
+    monkeypatch.delitem(sys.modules, "robot_descriptions.cached_description", raising=False)
+    assert wbc.load("cached_description", "numpy").nv == 7
+    assert capsys.readouterr().out == ""
+    sys.modules.pop("robot_descriptions.cached_description", None)
 
 
 def test_without_the_package(monkeypatch) -> None:

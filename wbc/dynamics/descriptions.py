@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import sys
+from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +38,8 @@ def description_path(name: str) -> Path:
         name: one of `description_names()`.
     """
     try:
-        module = importlib.import_module(f"{PACKAGE}.{name}")
+        with redirect_stdout(sys.stderr):  # it tells of its download
+            module = importlib.import_module(f"{PACKAGE}.{name}")
         for path in ("MJCF_PATH", "URDF_PATH"):
             if hasattr(module, path):
                 return Path(getattr(module, path))
@@ -44,7 +47,11 @@ def description_path(name: str) -> Path:
             xacro: Any = importlib.import_module(f"{PACKAGE}._xacro")
             return Path(xacro.get_urdf_path(module))
     except Exception as error:  # of git, of the network, of xacro: whatever its download meets
-        raise WbcError(f"the files of {name!r} can't be fetched: {type(error).__name__}: {_line(error)}") from None
+        raise WbcError(
+            f"the files of {name!r} can't be fetched: {type(error).__name__}: {_line(error)}; the package clones them "
+            "once, with git, into the folder ROBOT_DESCRIPTIONS_CACHE (~/.cache/robot_descriptions): call again with a "
+            "network, copy that folder from where there is one, or give the path of a URDF or MJCF file"
+        ) from None
     raise WbcError(f"{PACKAGE} has neither a URDF nor an MJCF file of {show(name)}")
 
 
