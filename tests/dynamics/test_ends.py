@@ -271,5 +271,23 @@ def test_feet_without_collision_shapes_are_those_of_visible_meshes(saved, tmp_pa
     model = quiet(saved(text, "walker.urdf")).model
     assert [foot for foot in model.feet if foot in model.soles] == list(model.feet) and len(model.feet) == 2
     assert all(mesh.bits == (0, 0) for mesh in model.meshes), "they meet nothing"
+    ankle = '<link name="left_ankle_roll_link">'
+    fixed = '<link name="cap"><visual><geometry><mesh filename="foot.obj"/></geometry></visual></link><joint name="on" '
+    fixed += 'type="fixed"><parent link="left_elbow_link"/><child link="cap"/></joint>'
+    meshes = quiet(saved(text.replace(ankle, fixed + ankle), "walker.urdf")).model.meshes
+    assert {mesh.body for mesh in meshes} == {"left_ankle_roll_link", "right_ankle_roll_link"}, "an arm has its own"
     for corners in model.soles.values():
         assert sorted(map(tuple, np.abs(corners).round(6).tolist())) == [(0.11, 0.05)] * 4
+
+
+def test_legs_whose_limits_exclude_zero_are_bent_a_little_and_arms_rest_amid_theirs(saved) -> None:
+    text = (
+        biped()
+        .replace('lower="0" upper="2.5"', 'lower="0.4" upper="2.5"')
+        .replace('upper="0" effort', 'upper="-1" effort')
+    )
+    assert text.count('lower="0.4"') == 2 and text.count('upper="-1"') == 2
+    model = quiet(saved(text, "walker.urdf")).model
+    assert any("outside of the limits of joints; legs are bent" in text for text in model.warnings)
+    knee, elbow = (model.nominal[model.q_index[f"left_{name}"]] for name in ("knee", "elbow"))
+    assert 0.4 < knee < 1.0 and elbow == -1.5 and len(model.soles) == 2

@@ -98,13 +98,17 @@ def _adapted(model: Model, options: Options) -> Model:
 def _completed(model: Model, file: Path | None, options: Options) -> Model:
     """The adapted model with feet, soles, hands and wheels, and with a posture to stand in."""
     model = _adapted(model, options)
-    limbs = Limbs(model)
-    limbs.put(within_limits(model))
+    limbs = Limbs(_with_legs_near_zero(model) if options.nominal is None else model)
+    limbs.put(within_limits(limbs.model))
     ends = _ends(limbs, options)
     found = Findings(str(file or f"MuJoCo model {model.name!r}"))
     q = model.nominal
     if model.floating and ends.feet and options.nominal is None and all(legs_of(limbs, ends).values()):
-        q = _standing(limbs, ends, options.loops, found)
+        q = np.array(_standing(limbs, ends, options.loops, found))
+        legs = {joint.name for leg in legs_of(limbs, ends).values() for joint in leg}
+        for name in set(model.q_index) - legs if limbs.model is not model else ():
+            if model.joints[name].nq == 1:
+                q[model.q_index[name]] = model.nominal[model.q_index[name]]
     elif model.floating and ends.wheels and options.nominal is None:
         q = _on_the_ground(model, put_down(limbs), found)
     if ends.shapes and model.simulated is not None:
@@ -124,6 +128,17 @@ def _completed(model: Model, file: Path | None, options: Options) -> Model:
     )
     found.emit()
     return complete
+
+
+def _with_legs_near_zero(model: Model) -> Model:
+    """The model of a URDF with joints at zero that rest amid limits which exclude it: legs would be folded there."""
+    q = np.array(model.nominal)
+    for joint in model.joints.values():
+        if joint.nq == 1 and not joint.lower <= 0.0 <= joint.upper:
+            at = model.q_index[joint.name]
+            q[at] = 0.0 if q[at] == 0.5 * (joint.lower + joint.upper) else q[at]
+    found = model.simulated is None and not np.array_equal(q, model.nominal)
+    return model.with_nominal(q) if found else model
 
 
 def _ends(limbs: Limbs, options: Options) -> Ends:
@@ -211,8 +226,8 @@ def _urdf_on_its_legs(model: Model, file: Path, options: Options) -> Model:
         model = model.replace(warnings=[*model.warnings, f"collision meshes not read: {', '.join(missing[:8])}"])
     if model.floating or options.floating is not None or _says_base(file):
         return model
-    limbs = Limbs(model)
-    limbs.put(within_limits(model))
+    limbs = Limbs(_with_legs_near_zero(model))
+    limbs.put(within_limits(limbs.model))
     legs = stands_on_legs(limbs)
     if not legs:
         return model

@@ -28,7 +28,7 @@ NEAR = 4
 def collision_meshes(path: Path, folders: Iterable[Path] = ()) -> tuple[list[Mesh], list[str]]:
     """The meshes of the `<collision>` elements of a URDF, and the names of the files that could not be read.
 
-    A link at the end of a limb that has no such elements is where its visible meshes are: with bits that meet nothing.
+    A part at the end of a limb that has no such elements is where its visible meshes are: with bits that meet nothing.
 
     Args:
         path: of the URDF.
@@ -39,27 +39,43 @@ def collision_meshes(path: Path, folders: Iterable[Path] = ()) -> tuple[list[Mes
 
 
 def _visible(path: Path, folders: Iterable[Path]) -> list[Mesh]:
-    """The visible meshes of links that carry no joint that moves, and have nothing to collide with."""
+    """The visible meshes of parts that carry no joint that moves, and have nothing to collide with.
+
+    A part is what fixed joints hold together.
+    """
     robot, found = markup.parse(read_bounded(path)), []
-    carrying = {
-        parent.get("link")
-        for joint in robot.all("joint")
-        if joint.get("type") != "fixed" and (parent := joint.first("parent")) is not None
+    carrier = {
+        _link(joint, "child"): (_link(joint, "parent"), joint.get("type") == "fixed") for joint in robot.all("joint")
     }
+
+    def part(link: str) -> str:
+        seen = set[str]()
+        while link in carrier and carrier[link][1] and link not in seen:
+            seen.add(link)
+            link = carrier[link][0]
+        return link
+
+    solid = {part(link.get("name") or "") for link in robot.all("link") if link.first("collision") is not None}
+    solid |= {part(parent) for parent, fixed in carrier.values() if not fixed}
     for link in robot.all("link"):
-        if link.first("collision") is not None or link.get("name") in carrying:
-            continue
-        for element in link.all("visual"):
+        name = link.get("name") or ""
+        for element in link.all("visual") if part(name) not in solid else ():
             geometry = element.first("geometry")
             mesh = None if geometry is None else geometry.first("mesh")
             if mesh is None:
                 continue
             try:
                 points = read_points(locate(mesh.get("filename") or "", path, folders))
-                found.append(Mesh(link.get("name") or "", _placed(points, mesh, origin(element)), (0, 0)))
+                found.append(Mesh(name, _placed(points, mesh, origin(element)), (0, 0)))
             except (OSError, ValueError, WbcError):  # nothing was promised
                 continue
     return found
+
+
+def _link(joint: Element, which: str) -> str:
+    """The link of a joint that is its parent, or its child."""
+    element = joint.first(which)
+    return "" if element is None else element.get("link") or ""
 
 
 def read_meshes(path: Path, folders: Iterable[Path] = ()) -> tuple[list[Mesh], list[tuple[str, str]]]:
