@@ -128,13 +128,20 @@ class Legs:
         self.height = float(self.base[2, 3])
         self.hands = {hand: np.array(robot.pose(hand)) for hand in model.hands[:2]}
 
-    def stack(self, along: Array, friction: float = 0.6, scale: float = 1.0, hands: Array | None = None) -> wbc.Stack:
-        """The base goes along a vector and back, the hands along another one."""
+    def stack(
+        self,
+        along: Array,
+        friction: float = 0.6,
+        scale: float = 1.0,
+        hands: Array | None = None,
+        ends: bool = False,
+    ) -> wbc.Stack:
+        """The base goes along a vector and back, the hands along another one; beside the ends of joints, or without."""
         limits = tasks.TorqueLimits(scale=scale) + tasks.FrictionCones()
         contact = tasks.ContactMotion(axes=tasks.stacks._held_axes(self.robot))
         root, go = self.robot.model.root, _moved(self.base, np.asarray(along, float))
         base = tasks.EndEffectorAcceleration(root, go, wbc.Gains(3.0), name="base")
-        if hands is not None:
+        if hands is not None or ends:
             limits = limits + tasks.JointLimits()
         levels = tasks.EquationOfMotion() / limits / contact
         if hands is None:
@@ -170,13 +177,16 @@ class Legs:
             found["arms forward"] = Way(self.stack(still, hands=np.array([1.0, 0.0, 0.1])), root)
             found["arms down"] = Way(self.stack(still, hands=np.array([0.0, 0.0, -0.8])), root)
         if len(self.robot.model.feet) == 4:
-            found["a foot leaves and comes back"] = self._stepping()
+            found["a foot leaves and comes back"] = self._stepping(ends=True)
             found["a trot on straight legs"] = self._trot()
         return found
 
-    def _stepping(self) -> Way:
-        """High on its legs a foot is let go, and held again, time after time."""
-        stack = self.stack(np.array([0.0, 0.0, 0.12 * self.height]))
+    def _stepping(self, ends: bool = False) -> Way:
+        """High on its legs a foot is let go, and held again, time after time.
+
+        It balances at the edge of three feet. Without the ends of joints the free leg is flung about until it falls.
+        """
+        stack = self.stack(np.array([0.0, 0.0, 0.12 * self.height]), ends=ends)
         foot = self.robot.model.feet[0]
 
         def before(t: float, controller: wbc.Controller) -> None:
