@@ -49,7 +49,8 @@ def robots(folder: Path) -> list[Path]:
 
 
 def agreement(file: Path) -> float | None:
-    """How far accelerations are from MuJoCo's own, relative to 1 + their size, without contact; None for a URDF.
+    """How far accelerations are from MuJoCo's own, relative to 1 + their size, without contact; None for a URDF, and
+    for what does not move.
 
     Equality constraints yield in MuJoCo, here they don't: it is MuJoCo's limit as they stiffen that is compared, solved
     for directly from its own matrices, as its iterations leave an error of 1e-5 where masses are small.
@@ -62,7 +63,7 @@ def agreement(file: Path) -> float | None:
     import wbc
 
     model = wbc.load(file).model
-    if model.simulated is None:
+    if model.simulated is None or not model.nv:
         return None
     model = model.replace(joints=[replace(joint, friction=0.0) for joint in model.joints.values()])
     m = model.simulated
