@@ -116,6 +116,24 @@ def test_a_joint_is_locked_where_it_stands_in_a_file_without_a_floor(tmp_path) -
         assert np.allclose(free.pose(name), held.pose(name), atol=1e-9)
 
 
+def test_fingers_are_locked_with_the_tendon_that_drives_them(tmp_path) -> None:
+    finger = '<body><joint name="{0}" type="slide" axis="0 1 0" range="0 .04"/><geom size=".01" pos=".3 0 0"/></body>'
+    text = (
+        '<mujoco><worldbody><body name="arm"><joint name="a" axis="0 1 0"/><geom size=".1"/>'
+        f'{finger.format("left")}{finger.format("right")}</body></worldbody><tendon><fixed name="split">'
+        '<joint joint="left" coef=".5"/><joint joint="right" coef=".5"/></fixed></tendon><equality>'
+        '<joint joint1="left" joint2="right"/></equality><actuator><motor joint="a"/><position tendon="split" kp="9"/>'
+        '</actuator><sensor><tendonpos tendon="split"/></sensor><keyframe><key qpos=".5 .02 .02" ctrl="1 .02"/>'
+        "</keyframe></mujoco>"
+    )
+    held, _ = load(tmp_path, text, "gripper.xml", locked=["left", "right"])
+    assert (held.nv, held.na, held.model.nominal.tolist()) == (1, 1, [0.5]) and not held.model.loops
+    held.update(held.model.nominal)
+    assert np.allclose(held.pose("body_2")[1, 3], 0.02)
+    with pytest.raises(wbc.WbcError, match="tendon 'split' couples joint 'right' to a locked one; lock it as well"):
+        load(tmp_path, text, "gripper.xml", locked=["left"])
+
+
 def test_keyframes_keep_what_is_not_locked(tmp_path) -> None:
     """MuJoCo before 4.0 leaves it to who takes joints away."""
     text = dog(keyframe='<keyframe><key qpos="0 0 .5 1 0 0 0 .3 .5 -1 0 .5 -1 0 .4 -1 0 .5 -1"/></keyframe>')

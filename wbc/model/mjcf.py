@@ -79,10 +79,12 @@ def read_mjcf(
     floorless = _falls(m) and not _holds(m)
     if not (held or undriven or floorless or objects != kept):
         return _apart(path, spec, m, nominal, ignore)
-    idle = _drop_actuators(spec, held | undriven)
+    slack = _slack(spec, held)
+    idle = _drop_actuators(spec, held | undriven, {tendon.name for tendon in slack})
     if objects != kept:
         hold(spec, m, objects, _posture(m, nominal))
     if held:
+        _drop_tendons(spec, slack)
         _lock(spec, m, held, _posture(m, nominal))
     gone = [m.joint(name).id for name in held] + [int(m.body_jntadr[body]) for body in objects if body not in kept]
     trim_keys(spec, m, gone, idle)
@@ -148,10 +150,43 @@ def _posture(m: Any, nominal: object) -> Array:  # noqa: ANN401
     return q
 
 
-def _drop_actuators(spec: Any, joints: set[str]) -> list[int]:  # noqa: ANN401
-    """Takes the actuators of joints out of a description; their numbers in the model."""
+def _slack(spec: Any, held: set[str]) -> list[Any]:  # noqa: ANN401
+    """The tendons that nothing moves any more without some joints: those along these joints alone."""
+    found = []
+    for tendon in spec.tendons if held else ():
+        along = [wrap.target.name for wrap in tendon.path if wrap.type == mujoco.mjtWrap.mjWRAP_JOINT]
+        loose = sorted(set(along) - held)
+        if along and not loose:
+            found.append(tendon)
+        elif len(loose) < len(set(along)):
+            raise WbcError(
+                f"locked: tendon {tendon.name!r} couples joint {loose[0]!r} to a locked one; lock it as well"
+            )
+    return found
+
+
+def _drop_tendons(spec: Any, slack: list[Any]) -> None:  # noqa: ANN401
+    """Takes tendons out of a description, with what couples and measures them."""
+    names, kind = {tendon.name for tendon in slack}, mujoco.mjtObj.mjOBJ_TENDON
+    for equality in list(spec.equalities):
+        if equality.type == mujoco.mjtEq.mjEQ_TENDON and {equality.name1, equality.name2} & names:
+            spec.delete(equality)
+    for sensor in list(spec.sensors):
+        if sensor.objtype == kind and sensor.objname in names:
+            spec.delete(sensor)
+    for tendon in slack:
+        spec.delete(tendon)
+
+
+def _drop_actuators(spec: Any, joints: set[str], tendons: set[str]) -> list[int]:  # noqa: ANN401
+    """Takes the actuators of joints and tendons out of a description; their numbers in the model."""
     kinds = (mujoco.mjtTrn.mjTRN_JOINT, mujoco.mjtTrn.mjTRN_JOINTINPARENT)
-    idle = [(a, a.id) for a in spec.actuators if a.trntype in kinds and a.target in joints]
+    idle = [
+        (a, a.id)
+        for a in spec.actuators
+        if (a.trntype in kinds and a.target in joints)
+        or (a.trntype == mujoco.mjtTrn.mjTRN_TENDON and a.target in tendons)
+    ]
     for actuator, _ in idle:
         spec.delete(actuator)
     return [number for _, number in idle]
