@@ -56,7 +56,7 @@ def test_only_fast_springs_that_contacts_load_are_rigid() -> None:
 
 def test_a_spring_may_be_the_first_joint_of_a_floating_base() -> None:
     legs = """<geom name="floor" type="plane" size="5 5 .1"/>
-    <body name="torso" pos="0 0 .5"><freejoint/><geom type="box" size=".1 .1 .05" mass="10"/>
+    <body name="torso" pos="0 0 .32"><freejoint/><geom type="box" size=".1 .1 .05" mass="10"/>
       <body name="leg"><joint name="spring" axis="0 1 0" stiffness="800"/><geom size=".02" mass=".3"/>
         <body name="foot" pos=".1 0 -.3"><joint name="ankle" axis="0 1 0"/><geom name="sole" size=".02" mass=".1"/>
           <site name="toe" pos="0 0 -.02"/></body></body></body>"""
