@@ -6,7 +6,8 @@
 
 Rows: forward, sideways, turning, pushes, stairs, slope, bumps, mass, friction, delay, noise, together. In MuJoCo at
 1 kHz, on Pinocchio. A row is printed as it comes; "bounds" is how often a torque was beyond its actuator or a
-contact's force outside its cone, by the certificate of every tick.
+contact's force outside its cone, by the certificate of every tick. "Joints" is the least distance of a joint to its
+limits, "apart" that of two shapes of the robot, looked at every 5 ms; what is negative is beyond.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ import numpy as np
 
 import wbc
 from tasks.locomotion import Gait, Walk
+from wbc.collision import CollisionGeometry
 from wbc.simulation import Noise, Plant, Realism, Terrain, bumps, make_plant, slope, stairs
 from wbc.simulation.fall import Fall
 
@@ -46,15 +48,51 @@ GROUND = {
 NOISE = Noise(1e-4, 5e-3, 1e-3, 1e-3, 1e-2, 5e-3)
 
 
+class Bounds:
+    """What a robot comes near to while it walks: what its actuators, its contacts and its joints can do, and itself.
+
+    Args:
+        robot: of the controller.
+    """
+
+    def __init__(self, robot: wbc.Dynamics) -> None:
+        self._robot = robot.copy()
+        self._geometry = CollisionGeometry(self._robot)
+        self.ticks = self.broken = self.relaxed = 0
+        self.torque = 0.0
+        self.joint, self.apart = (math.inf, ""), (math.inf, "")
+
+    def look(self, solution: wbc.Solution, q: np.ndarray, effort: np.ndarray) -> None:
+        """Takes a tick, and where the robot truly is."""
+        margins = solution.certificate
+        self.broken += margins.cone_margin < -1e-6 or margins.torque_margin < -1e-6
+        self.torque = max(self.torque, float((np.abs(solution.torque) / effort).max()))
+        self.relaxed += solution.status != "optimal"
+        limits, joints = self._robot.limits, slice(-self._robot.na, None)
+        room = np.minimum(q[joints] - limits.lower[joints], limits.upper[joints] - q[joints])
+        nearest = int(room.argmin())
+        self.joint = min(self.joint, (float(room[nearest]), self._robot.joint_names[nearest]))
+        if self.ticks % 5 == 0:
+            self._robot.update(q)
+            pair = self._geometry.nearest(self._robot)[0]
+            self.apart = min(self.apart, (pair.distance, f"{pair.first}, {pair.second}"))
+        self.ticks += 1
+
+    def __str__(self) -> str:
+        (room, joint), (apart, pair) = self.joint, self.apart
+        return (
+            f"bounds {self.broken}, relaxed {self.relaxed} of {self.ticks}, torque up to {self.torque:.0%}, "
+            f"joints {room:.3f} rad ({joint}), apart {1000 * apart:.0f} mm ({pair})"
+        )
+
+
 @dataclass
 class Walked:
     """What came of a walk."""
 
+    bounds: Bounds
     ended: str = "walks"
     q: list[np.ndarray] = field(default_factory=list)
-    broken: int = 0
-    torque: float = 0.0
-    relaxed: int = 0
     felt: dict[str, np.ndarray] = field(default_factory=dict)
 
 
@@ -66,9 +104,11 @@ def go(
     duration: float,
     push: tuple[str, np.ndarray] | None = None,
     felt: dict[str, np.ndarray] | None = None,
+    bounds: Bounds | None = None,
 ) -> Walked:
     """Runs a walk from a time on, without the cost of a log; a push is for its first 0.2 s."""
-    fall, found = Fall(controller.robot.copy(), plant.true_state[0]), Walked(felt=dict(felt or {}))
+    fall = Fall(controller.robot.copy(), plant.true_state[0])
+    found = Walked(Bounds(controller.robot) if bounds is None else bounds, felt=dict(felt or {}))
     names, effort = {contact.name for contact in controller.stack.contacts}, controller.robot.limits.effort
     for tick in range(round(duration / PERIOD)):
         t, (q, v) = start + PERIOD * tick, plant.state
@@ -77,10 +117,7 @@ def go(
             break
         walk(t, controller)
         solution = controller.step(q, v, t, measured=found.felt or None)
-        margins = solution.certificate
-        found.broken += margins.cone_margin < -1e-6 or margins.torque_margin < -1e-6
-        found.torque = max(found.torque, float((np.abs(solution.torque) / effort).max()))
-        found.relaxed += solution.status != "optimal"
+        found.bounds.look(solution, plant.true_state[0], effort)
         plant.apply(solution.torque)
         if push is not None:
             plant.push(push[0], push[1] * (tick * PERIOD < 0.2 - 1e-9))
@@ -122,10 +159,7 @@ def steady(kind: str, row: str, seconds: float, realism: Realism | None = None) 
     q = np.array(found.q)
     mean = speeds(q[min(3000, len(q) // 2) :]) if len(q) > 2 else np.zeros(3)
     asked, got = np.array(command), np.round(mean, 3)
-    return (
-        f"{found.ended}; asked {tuple(asked.round(3).tolist())}, mean {tuple(got.tolist())}; bounds {found.broken}, "
-        f"relaxed {found.relaxed} of {len(q)}, torque up to {found.torque:.0%}"
-    )
+    return f"{found.ended}; asked {tuple(asked.round(3).tolist())}, mean {tuple(got.tolist())}; {found.bounds}"
 
 
 def pushed(kind: str, impulse: float | None = None, moments: int = 4) -> str:
@@ -133,20 +167,20 @@ def pushed(kind: str, impulse: float | None = None, moments: int = 4) -> str:
     frame, usual, command = PUSHES[kind]
     size = usual if impulse is None else impulse
     walk, controller, plant = made(kind, command)
-    start, felt, held, lost = 2.0, {}, 0, []
-    found = go(walk, controller, plant, 0.0, start)
+    start, felt, held, lost, bounds = 2.0, {}, 0, [], Bounds(controller.robot)
+    found = go(walk, controller, plant, 0.0, start, bounds=bounds)
     for _ in range(moments):
         felt = found.felt
         for degrees in range(0, 360, 45):
             way = np.array([math.cos(math.radians(degrees)), math.sin(math.radians(degrees)), 0.0])
             copied = copy.deepcopy((walk, controller, plant))
-            tried = go(*copied, start, 2.0, (frame, way * size / 0.2), felt)
+            tried = go(*copied, start, 2.0, (frame, way * size / 0.2), felt, bounds)
             held += tried.ended == "walks"
             lost += [] if tried.ended == "walks" else [f"{degrees}° at {start:.2f} s ({tried.ended})"]
         step = round(walk.schedule.period / moments / PERIOD) * PERIOD
-        found = go(walk, controller, plant, start, step, felt=felt)
+        found = go(walk, controller, plant, start, step, felt=felt, bounds=bounds)
         start += step
-    return f"{size:g} N s: {held} of {8 * moments} held" + (f"; lost {', '.join(lost)}" if lost else "")
+    return f"{size:g} N s: {held} of {8 * moments} held" + (f"; lost {', '.join(lost)}" if lost else "") + f"; {bounds}"
 
 
 def over(kind: str, row: str) -> str:
@@ -154,15 +188,15 @@ def over(kind: str, row: str) -> str:
     terrain, known, command = GROUND[kind][row]
     end = max(patch.x[1] for patch in terrain.patches) + 0.4
     walk, controller, plant = made(kind, command, terrain, known)
-    t, felt, broken = 0.0, {}, 0
+    t, felt, bounds = 0.0, {}, Bounds(controller.robot)
     while t < 2.0 * end / command[0] + 3.0:
-        found = go(walk, controller, plant, t, 0.5, felt=felt)
-        t, felt, broken = t + 0.5, found.felt, broken + found.broken
+        found = go(walk, controller, plant, t, 0.5, felt=felt, bounds=bounds)
+        t, felt = t + 0.5, found.felt
         if found.ended != "walks" or plant.true_state[0][0] > end:
             break
     at = float(plant.true_state[0][0])
     verdict = found.ended if found.ended != "walks" else "over it" if at > end else "stuck"
-    return f"{verdict} at x = {at:.2f} of {end:.2f} m after {t:.1f} s; bounds {broken}"
+    return f"{verdict} at x = {at:.2f} of {end:.2f} m after {t:.1f} s; {bounds}"
 
 
 def rows(kind: str, asked: str, seconds: float) -> Iterator[tuple[str, str]]:
