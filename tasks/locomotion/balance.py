@@ -24,6 +24,11 @@ class Led(Protocol):
         """How far something pushes, or has just pushed, the robot, 0 to 1."""
         ...
 
+    @property
+    def lever(self) -> float:
+        """λ of `Balance`: 1 / (m h), 1 / (kg m)."""
+        ...
+
     def acceleration(self, robot: Dynamics, time: float) -> Array:
         """Of the centre of mass, m/s², world, shape (3,)."""
         ...
@@ -35,6 +40,11 @@ class Led(Protocol):
 
 class Balance(Task):
     """Moves the centre of mass as a walk's tracker decides, at the height that it decides.
+
+    Its horizontal rows are c̈ + λ (L̇_y, −L̇_x) = what is decided, with the angular momentum L about the centre of mass
+    and λ = 1 / (m h): the zero-moment point is where that was decided for, and legs that swing take the body along. If
+    c̈ alone were asked for, the zero-moment point would have to make up for the legs. Soles are too short for that, and
+    two points can't.
 
     Args:
         led: the object that decides.
@@ -49,7 +59,11 @@ class Balance(Task):
         """See `Task`; three rows."""
         wanted = self._led.acceleration(robot, tick.time)
         scale = np.array([1.0, 1.0, 1.0 + (LEVEL - 1.0) * self._led.pushed])
-        return Rows.equal(scale * (wanted - robot.com_bias), acceleration=scale[:, None] * robot.com_jacobian)
+        A, bias = robot.com_jacobian.copy(), robot.com_bias.copy()
+        lever = np.array([[1.0], [-1.0]]) * self._led.lever
+        A[:2] += lever * robot.momentum_matrix[[4, 3]]
+        bias[:2] += lever[:, 0] * robot.momentum_bias[[4, 3]]
+        return Rows.equal(scale * (wanted - bias), acceleration=scale[:, None] * A)
 
     def row_names(self, robot: Dynamics, tick: Tick) -> list[str]:
         """See `Task`."""

@@ -19,6 +19,9 @@ from wbc.simulation.terrain import Terrain
 EDGE = 0.02
 """Distance of a sole from the edges of steps, m."""
 
+NEAREST = 0.3
+"""Feet that are points are put no nearer to each other than this share of their nominal distance."""
+
 STEEPEST = 0.9
 """Least vertical part of the ground's normal at a foothold: steeper than 26° is no place for a foot."""
 
@@ -219,20 +222,30 @@ class CommandedSteps:
         return min(float(step.position[2]) - self.terrain.height(step.position[:2]) for step in moment.feet.values())
 
     def room(self, moment: Moment, step: Footstep) -> tuple[Array, Array]:
-        """See `FootstepPlanner`: no farther than the legs reach, and not into another foot."""
-        reach = np.array(self.reach)
+        """See `FootstepPlanner`: no farther than the legs reach, and neither into another foot nor past it."""
+        reach, R = np.array(self.reach), turn(moment.heading)[:2, :2]
         low, high = -reach, reach.copy()
-        if self.apart is not None:
-            R = turn(moment.heading)[:2, :2]
-            side = math.copysign(1.0, self.places[step.foot][1])
-            for foot in moment.standing:
-                away = float((R.T @ (step.position[:2] - moment.feet[foot].position[:2]))[1]) * side
-                inward = max(away - self.apart, 0.0)
-                if side > 0:
-                    low[1] = max(low[1], -inward)
-                else:
-                    high[1] = min(high[1], inward)
+        for foot in moment.standing:
+            usual = self.places[step.foot] - self.places[foot]
+            axis = int(np.abs(usual).argmax())
+            least = NEAREST * abs(usual[axis]) if self.apart is None else self._apart(moment, step, foot)
+            away = float((R.T @ (step.position[:2] - moment.feet[foot].position[:2]))[axis])
+            if usual[axis] > 0:
+                low[axis] = max(low[axis], -max(away - least, 0.0))
+            else:
+                high[axis] = min(high[axis], max(-away - least, 0.0))
         return low, high
+
+    def _apart(self, moment: Moment, step: Footstep, other: str) -> float:
+        """Least distance of a step to another foot beside it, m: soles that are turned need more."""
+        assert self.apart is not None
+        more = 0.0
+        for foot, yaw in ((step.foot, step.yaw), (other, moment.feet[other].yaw)):
+            if foot in self.soles:
+                length, width = self.soles[foot] / 2
+                c, s = abs(math.cos(yaw - moment.heading)), abs(math.sin(yaw - moment.heading))
+                more += width * c + length * s - width
+        return self.apart + more
 
 
 class ListedSteps:

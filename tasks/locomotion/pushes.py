@@ -23,22 +23,33 @@ class PushEstimate:
         heedless: a / ω² up to which nothing pushes, m; up to twice of it, it counts in part. Feet that land and legs
             that swing accelerate the body, too.
         memory: time in which a push is forgotten, s.
+        constant: time constant with which what pushes all the time is left out, s, as a slope or a wrong mass does;
+            `math.inf`: it is not left out.
 
     Attributes:
         acceleration: a, m/s², world, shape (2,).
         recent: 1 while a push goes on, and less and less after it, down to 0.
     """
 
-    def __init__(self, lag: float = 0.04, lasting: float = 0.1, heedless: float = 0.07, memory: float = 2.0) -> None:
+    def __init__(
+        self,
+        lag: float = 0.04,
+        lasting: float = 0.1,
+        heedless: float = 0.07,
+        memory: float = 2.0,
+        constant: float = math.inf,
+    ) -> None:
         self.lag, self.lasting = number(lag, "lag, s,", above=True), number(lasting, "lasting, s,")
         self.heedless = number(heedless, "heedless, m,", above=True)
         self.memory = number(memory, "memory, s,", above=True)
+        self.constant = number(constant, "constant, s,", above=True)
         self.reset()
 
     def reset(self) -> None:
         """Forgets the past."""
         self.acceleration, self.recent = np.zeros(2), 0.0
         self._velocity: Array | None = None
+        self._always = np.zeros(2)
 
     def update(self, velocity: Array, wanted: Array, omega: float, dt: float) -> None:
         """Sees the next state.
@@ -51,6 +62,8 @@ class PushEstimate:
         """
         if self._velocity is not None:
             found = (velocity - self._velocity) / dt - wanted
+            self._always = self._always + min(dt / self.constant, 1.0) * (found - self._always)
+            found = found - self._always
             self.acceleration = self.acceleration + min(dt / self.lag, 1.0) * (found - self.acceleration)
         self._velocity = velocity.copy()
         self.recent = max(self.recent - dt / self.memory, self._counts(omega))

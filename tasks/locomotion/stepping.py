@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -13,13 +13,17 @@ import numpy as np
 from tasks.frame import EndEffectorAcceleration
 from tasks.locomotion.adaptation import StepAdaptation
 from tasks.locomotion.balance import Balance
+from tasks.locomotion.clock import Clock
+from tasks.locomotion.following import Following
 from tasks.locomotion.footsteps import Footstep, FootstepPlanner, ListedSteps, Moment, tilt, turn
-from tasks.locomotion.pendulum import CenterPlanner, DivergentPlanner, Piece, Plan
+from tasks.locomotion.legs import Legs
+from tasks.locomotion.pendulum import CenterPlanner, DivergentPlanner
+from tasks.locomotion.planning import Parts, Planning, Swinging
 from tasks.locomotion.pushes import PushEstimate
-from tasks.locomotion.schedule import Interval, Schedule
+from tasks.locomotion.rise import Rise
+from tasks.locomotion.schedule import Schedule
 from tasks.locomotion.soles import Soles
-from tasks.locomotion.swing import FROZEN, Swing
-from tasks.locomotion.tracking import Tracker, ZeroMomentTracker, hull, nearest
+from tasks.locomotion.tracking import Tracker, ZeroMomentTracker, hull
 from wbc.arrays import Array, ArrayLike, numbers
 from wbc.control.protocol import TorqueController
 from wbc.control.stack import Stack
@@ -33,34 +37,8 @@ DUE = 1e-9
 REPLAN = 0.01
 """Time between two plans, s; plans are also made when a foot is lifted or lands."""
 
-FASTER = 0.2
-"""The smoothed command exceeds the robot's speed by no more than this, m/s: a robot that can't follow slows down."""
-
-SMOOTH = 0.3
-"""Time constant of the filter of that speed, s: the speed varies within every step."""
-
-LEASH = 0.25
-"""The place that the command leads to is never farther from the centre of mass than this, m."""
-
-SPARE = 0.5
-"""Share of the line between two feet that is counted on after a push, for the next swing."""
-
-FROZEN_POINT = 0.05
-"""As `FROZEN`, for feet that are points: nothing turns them, and they are light."""
-
-HURRY = 0.02, 0.02
-"""Where the divergent component is farther outside of all feet than the first, m, the next foot is lifted in as
-much time as the second, s: standing on is of no use.
-"""
-
-SOONER = 0.04
-"""A plan makes a step sooner or later than the one before by no more than this, s: legs must not jerk."""
-
 TWIST = 0.3
 """A sole that lands is turned against the trunk no more than this, rad: a hip has no more room."""
-
-CLOSING = 0.02
-"""Time over which a foot that has landed takes its force, s."""
 
 UNLOADING = 0.1
 """Time over which a foot that is lifted next gives its force up, at most, s."""
@@ -146,7 +124,7 @@ class Stepping:
         gravity = float(np.linalg.norm(robot.model.gravity)) or 9.81
         self.omega = math.sqrt(gravity / self.height)
         self._felt_weight = self.touch * robot.mass * gravity
-        self.push = PushEstimate() if soles.flat else PushEstimate(heedless=0.1)
+        self.push = PushEstimate() if soles.flat else PushEstimate(heedless=0.08, constant=2.0)
         self.greatest, self.limits = np.array(greatest, dtype=float), np.array(limits, dtype=float)
         self._height_gains = height_gains
         self.balance = Balance(self, heed)
@@ -164,17 +142,13 @@ class Stepping:
         posed = robot.copy()
         posed.update(robot.model.nominal, np.zeros(robot.nv))
         self._upright = posed.pose(robot.model.root)[:3, :3].copy()
-        self.trunk = EndEffectorAcceleration(
-            robot.model.root, self._trunk_target, trunk_gains, axes=("rx", "ry"), name="trunk"
-        )
-        self.heading = EndEffectorAcceleration(
-            robot.model.root, self._trunk_target, trunk_gains, axes=("rz",), name="heading"
+        self.trunk, self.heading = (
+            EndEffectorAcceleration(robot.model.root, self._trunk_target, trunk_gains, axes=axes, name=name)
+            for axes, name in ((("rx", "ry"), "trunk"), (("rz",), "heading"))
         )
         self._command: Array = np.zeros(3)
         self.command = command
         self.reset()
-
-    # --- what a user says and asks ------------------------------------------------------------------------------------
 
     @property
     def command(self) -> Array:
@@ -202,7 +176,7 @@ class Stepping:
     @property
     def footsteps(self) -> tuple[Footstep, ...]:
         """The planned next footsteps. Set it to a list of steps to walk; the robot stops after them."""
-        return tuple(self._steps)
+        return tuple(self._planning.steps)
 
     @footsteps.setter
     def footsteps(self, steps: Sequence[Footstep]) -> None:
@@ -212,12 +186,12 @@ class Stepping:
                     f"{step.foot!r} is not a foot of this walk; its feet are {', '.join(map(repr, self.feet))}"
                 )
         usual = self.planner.usual if isinstance(self.planner, ListedSteps) else self.planner
-        self.planner, self._landed = ListedSteps(steps, usual), 0
+        self.planner, self._legs.landed = ListedSteps(steps, usual), 0
 
     @property
     def feet_in_air(self) -> tuple[str, ...]:
         """The feet that swing now."""
-        return tuple(self._swinging)
+        return tuple(self._legs.swings)
 
     @property
     def trouble(self) -> str:
@@ -227,63 +201,59 @@ class Stepping:
     def reset(self) -> None:
         """Forgets the past: the next `update` finds the robot standing on its feet."""
         self._time = self._began = math.nan
-        self._index, self._remaining, self._late = -1, 0.0, 0.0  # of the interval of the schedule; -1: it stands
-        self._rate, self._heading, self._place, self._speed = np.zeros(3), 0.0, np.zeros(2), np.zeros(2)
-        self._feet: dict[str, Footstep] = {}
-        self._swinging: dict[str, Swing] = {}
-        self._early: set[str] = set()  # feet that landed before their time
-        self._landed, self._feels = 0, False
-        self._plan: Plan | None = None
-        self._steps: list[Footstep] = []
-        self._shift = np.zeros(2)
-        self._high = np.zeros(3)  # of the centre of mass: where it should be, its rate, and the rate of that
-        self._normal = np.array([0.0, 0.0, 1.0])
+        self._clock = Clock(self.schedule)
+        self._following = Following(along=not self.soles.flat)
+        self._legs = Legs(self.soles)
+        self._planning, self._rise = Planning(), Rise(self.soles, self.height, self.tilts)
         self._support = np.zeros((1, 2))
         self._asked = np.zeros(2)
         self.push.reset()
+
+    @property
+    def lever(self) -> float:
+        """See `Balance`, 1 / (kg m)."""
+        return 1 / (self.robot.mass * self.height)
 
     @property
     def pushed(self) -> float:
         """How far something pushes, or has just pushed, the robot, 0 to 1."""
         return self.push.recent
 
-    # --- what the tasks ask for ---------------------------------------------------------------------------------------
-
     def acceleration(self, robot: Dynamics, time: float) -> Array:
         """The demanded acceleration of the centre of mass, m/s², world axes, shape (3,)."""
-        if self._plan is None:
+        if self._planning.plan is None:
             return np.zeros(3)
-        com, velocity = robot.com, robot.com_velocity
-        divergent, zmp = self._plan.at(time)
+        com, velocity = robot.com, self._velocity(robot)
+        divergent, zmp = self._planning.plan.at(time)
         self._asked = flat = self.tracker.acceleration(com, velocity, divergent, zmp, self._support, self.omega)
-        z, rate, change = self._high
+        z, rate, change = self._rise.high
         gains = self._height_gains
         return np.append(flat, change + gains.kd * (rate - velocity[2]) + gains.kp * (z - com[2]))
 
+    def _velocity(self, robot: Dynamics) -> Array:
+        """Of the centre of mass without what legs that swing add to it, m/s, world axes, shape (3,).
+
+        With angular momentum L, c̈ = ω² (c − p) + (−L̇_y, L̇_x) / (m h): a leg that swings forward takes the body along,
+        and gives back what it took when it lands. ċ + (L_y, −L_x) / (m h) does not know of that.
+        """
+        x, y, _ = robot.momentum[3:].tolist()
+        return np.asarray(robot.com_velocity + self.lever * np.array([y, -x, 0.0]))
+
     def off(self, robot: Dynamics, time: float) -> Array:
         """How far the divergent component and the height are from the plan, desired − measured, m, shape (3,)."""
-        if self._plan is None:
+        if self._planning.plan is None:
             return np.zeros(3)
-        measured = robot.com[:2] + robot.com_velocity[:2] / self.omega
-        return np.append(self._plan.at(time)[0] - measured, self._high[0] - robot.com[2])
+        measured = robot.com[:2] + self._velocity(robot)[:2] / self.omega
+        return np.append(self._planning.plan.at(time)[0] - measured, self._rise.high[0] - robot.com[2])
 
     def _trunk_target(self, time: float) -> tuple[Array, Array, Array]:
         pose = np.eye(4)
-        slope = tilt(self._normal) if self.tilts else np.eye(3)
-        pose[:3, :3] = slope @ turn(self._heading) @ self._upright
-        return pose, np.array([0.0, 0.0, 0.0, 0.0, 0.0, self._rate[2]]), np.zeros(6)
+        slope = tilt(self._rise.normal) if self.tilts else np.eye(3)
+        pose[:3, :3] = slope @ turn(self._following.heading) @ self._upright
+        return pose, np.array([0.0, 0.0, 0.0, 0.0, 0.0, self._following.rate[2]]), np.zeros(6)
 
     def _swing_target(self, foot: str, time: float) -> tuple[Array, Array, Array]:
-        pose, rates = np.eye(4), np.zeros((2, 6))
-        swing = self._swinging.get(foot)
-        if swing is not None:
-            pose[:3, :3], pose[:3, 3] = swing.rotation, swing.state[0, :3]
-            rates[:, :3], rates[:, 5] = swing.state[1:, :3], swing.state[1:, 3]
-        elif foot in self._feet:  # it is on the ground, and this task is off
-            pose[:3, :3], pose[:3, 3] = self._feet[foot].rotation, self._feet[foot].position
-        return (pose if foot in self.soles.flat else pose[:3, 3]), rates[0], rates[1]
-
-    # --- a tick -------------------------------------------------------------------------------------------------------
+        return self._legs.target(foot)
 
     def __call__(self, t: float, controller: TorqueController) -> None:
         """As `update`: for `wbc.run(..., targets=walk)`."""
@@ -297,7 +267,7 @@ class Stepping:
             controller: its stack has `balance`, `trunk`, `swings` and the feet's contacts.
         """
         robot, stack = controller.robot, controller.stack
-        if math.isnan(self._time) or t < self._time:  # the start of a run
+        if math.isnan(self._time) or t < self._time:  # a run starts
             self.reset()
             self._began = self._time = t
             stack.close_contact(self.feet)
@@ -305,32 +275,31 @@ class Stepping:
                 stack.switch_off(f"swing of {foot}")
             return
         dt, self._time = t - self._time, t
-        if not self._feet:
-            self._find(robot)
-        self._follow(t, dt, robot)
-        self.push.update(robot.com_velocity[:2], self._asked, self.omega, dt)
-        changed = self._clock(t, dt, robot, stack)
-        changed |= self._feel(getattr(controller, "measured", {}), robot, stack)
-        if changed or self._plan is None or t - self._plan.time >= REPLAN - DUE:
+        if not self._legs.on:
+            self._legs.find(robot)
+            self._following.begin(robot.com[:2], self._yaw(robot))
+            self._rise.begin(float(robot.com[2]), list(self._legs.on.values()))
+        wanted = np.clip(self._command, -self.limits, self.limits)
+        if t - self._began < self.settle - DUE or self.trouble or isinstance(self.planner, ListedSteps):
+            wanted = np.zeros(3)
+        self._following.follow(wanted, robot.com[:2], robot.com_velocity[:2], self.greatest, dt)
+        felt = (
+            self._velocity(robot) if self.soles.flat else robot.com_velocity
+        )  # on points legs that swing push as well
+        self.push.update(felt[:2], self._asked, self.omega, dt)
+        changed = self._tick(t, dt, robot, stack)
+        changed |= self._legs.feel_ground(getattr(controller, "measured", {}), self._felt_weight, robot, stack)
+        if changed or self._planning.plan is None or t - self._planning.plan.time >= REPLAN - DUE:
             self._make_plan(t, robot)
-        for foot, swing in self._swinging.items():
-            goal = next((step for step in self._steps if step.foot == foot), None)
+        for foot, swing in self._legs.swings.items():
+            goal = next((step for step in self._planning.steps if step.foot == foot), None)
             if goal is not None:
-                if foot in self.soles.flat:
-                    goal = self._untwisted(goal, robot)
-                swing.advance(goal, self._until(foot), dt)
-        self._rise(robot, dt)
-        standing = tuple(foot for foot in self.feet if foot not in self._swinging)
-        self._support = (
-            hull(self.soles.support(robot, standing, self.inside)[:, :2]) if standing else robot.com[None, :2]
-        )
-
-    def _find(self, robot: Dynamics) -> None:
-        """Finds the robot standing."""
-        self._feet = {foot: self.soles.step(robot, foot) for foot in self.feet}
-        self._heading = self._yaw(robot)
-        self._high, self._place = np.array([robot.com[2], 0.0, 0.0]), robot.com[:2].copy()
-        self._normal = self.soles.normal(list(self._feet.values()))
+                swing.advance(self._untwisted(goal, robot), self._clock.until(foot), dt)
+        on, standing = self._legs.on, self._legs.standing
+        lands = [step for step in self._planning.steps if step.foot in self._legs.swings]
+        self._rise.update(robot.com[:2], list(on.values()), [on[foot] for foot in standing], lands, dt)
+        corners = self.soles.support(robot, standing, self.inside) if standing else robot.com[None]
+        self._support = hull(corners[:, :2])
 
     def _yaw(self, robot: Dynamics) -> float:
         """Of the trunk, rad."""
@@ -339,80 +308,45 @@ class Stepping:
 
     def _untwisted(self, step: Footstep, robot: Dynamics) -> Footstep:
         """A footstep that the hip has room for."""
+        if step.foot not in self.soles.flat:
+            return step
         off = math.remainder(step.yaw - self._yaw(robot), 2 * math.pi)
         return replace(step, yaw=step.yaw + min(max(off, -TWIST), TWIST) - off)
 
-    def _follow(self, t: float, dt: float, robot: Dynamics) -> None:
-        """Smooths the command, and integrates the place that it leads to."""
-        wanted = np.clip(self._command, -self.limits, self.limits)
-        if t - self._began < self.settle - DUE or self.trouble or isinstance(self.planner, ListedSteps):
-            wanted = np.zeros(3)
-        has = turn(self._heading)[:2, :2].T @ robot.com_velocity[:2]
-        self._speed = self._speed + min(dt / SMOOTH, 1.0) * (has - self._speed)
-        slower = np.minimum(np.abs(wanted[:2]), np.maximum(np.sign(wanted[:2]) * self._speed, 0.0) + FASTER)
-        wanted[:2] = np.sign(wanted[:2]) * slower
-        self._rate = self._rate + np.clip(wanted - self._rate, -self.greatest * dt, self.greatest * dt)
-        self._heading += float(self._rate[2]) * dt
-        self._place = self._place + turn(self._heading)[:2, :2] @ self._rate[:2] * dt
-        ahead = self._place - robot.com[:2]
-        far = float(np.hypot(*ahead))
-        if far > LEASH:
-            self._place = robot.com[:2] + ahead * (LEASH / far)
-
-    # --- the clock ----------------------------------------------------------------------------------------------------
-
-    def _clock(self, t: float, dt: float, robot: Dynamics, stack: Stack) -> bool:
+    def _tick(self, t: float, dt: float, robot: Dynamics, stack: Stack) -> bool:
         """Advances the schedule; returns whether another interval began."""
-        intervals = self.schedule.intervals
-        if self._index < 0:
+        clock, legs = self._clock, self._legs
+        if clock.stands:
             if t - self._began < self.settle - DUE or self._may_stand():
                 return False
-            self._index, self._remaining, self._place = self._first(), self.begin, robot.com[:2].copy()
+            first = self.planner.list[0].foot if isinstance(self.planner, ListedSteps) else None
+            clock.start(self.begin, first, self._begins_with)
+            self._following.place = robot.com[:2].copy()
             return True
-        self._remaining -= dt
-        later = intervals[(self._index + 1) % len(intervals)]
-        going = [foot for foot in later.air if foot not in self._swinging and foot not in self._early]
-        ramp = min(intervals[self._index].duration, UNLOADING)
-        if going and self._remaining <= ramp + DUE:
-            stack.open_contact(going, max(self._remaining, 0.0))
-        if self._remaining > DUE:
+        clock.remaining -= dt
+        later = clock.later
+        going = [foot for foot in later.air if legs.rests(foot)]
+        if going and clock.remaining <= min(clock.now.duration, UNLOADING) + DUE:
+            stack.open_contact(going, max(clock.remaining, 0.0))
+        if clock.remaining > DUE:
             return False
-        hanging = [foot for foot in self._swinging if foot not in later.air]
-        if hanging and self._feels and self._late < self.patience:  # the ground comes late
-            self._remaining, self._late = 0.0, self._late + dt
+        hanging = [foot for foot in legs.swings if foot not in later.air]
+        if hanging and legs.sensed and clock.late < self.patience:  # the ground comes late
+            clock.remaining, clock.late = 0.0, clock.late + dt
             return False
         for foot in hanging:
-            self._land(foot, robot, stack)
+            legs.land(foot, robot, stack)
         if not later.air and self._may_stand() and self._is_square():
-            self._index, self._early = -1, set()
+            clock.stop()
+            legs.early = set()
             return True
-        self._index = (self._index + 1) % len(intervals)
-        self._remaining = max(later.duration - self._late, later.duration / 2) + min(self._remaining, 0.0)
-        self._late, self._shift = 0.0, np.zeros(2)
-        self._early &= set(later.air)
+        clock.advance()
+        self._planning.shift = np.zeros(2)
+        legs.early &= set(later.air)
         for foot in later.air:
-            if foot not in self._swinging and foot not in self._early:
-                stack.open_contact(foot)
-                stack.switch_on(f"swing of {foot}")
-                pose = self.soles.pose(robot, foot)
-                self._swinging[foot] = Swing(
-                    self.soles.step(robot, foot),
-                    pose[:3, :3],
-                    self.lift,
-                    usual=self.schedule.swing(foot),
-                    frozen=self._frozen(foot),
-                )
+            if legs.rests(foot):
+                legs.lift(foot, self.lift, self.schedule.swing(foot), robot, stack)
         return True
-
-    def _first(self) -> int:
-        """The interval to begin with: one with all feet on the ground, where there is one."""
-        intervals = self.schedule.intervals
-        wanted = self.planner.list[0].foot if isinstance(self.planner, ListedSteps) and self.planner.list else None
-        for k, interval in enumerate(intervals):
-            after = intervals[(k + 1) % len(intervals)].air
-            if not interval.air and (wanted in after if wanted else self._begins_with(after)):
-                return k
-        return next((k for k, interval in enumerate(intervals) if not interval.air), len(intervals) - 1)
 
     def _begins_with(self, feet: tuple[str, ...]) -> bool:
         """Whether it may begin by lifting these feet."""
@@ -421,135 +355,44 @@ class Stepping:
     def _may_stand(self) -> bool:
         """Whether nothing is left to do."""
         if isinstance(self.planner, ListedSteps):
-            return self._landed >= len(self.planner.list)
-        return not self._command.any() and not self._rate.any()
+            return self._legs.landed >= len(self.planner.list)
+        return not self._command.any() and not self._following.rate.any()
 
     def _is_square(self) -> bool:
         """Whether the feet are where the robot can stay: near enough to where they are planned."""
         if isinstance(self.planner, ListedSteps):
             return True
-        return all(np.hypot(*(step.position[:2] - self._feet[step.foot].position[:2])) < 0.05 for step in self._steps)
-
-    def _feel(self, measured: Mapping[str, Array], robot: Dynamics, stack: Stack) -> bool:
-        """Lets feet land that feel the ground; whether one did."""
-        self._feels = all(foot in measured for foot in self._swinging)
-        found = [
-            foot
-            for foot, swing in self._swinging.items()
-            if foot in measured and swing.elapsed > swing.left and float(measured[foot][2]) > self._felt_weight
-        ]
-        for foot in found:
-            self._land(foot, robot, stack)
-            self._early.add(foot)
-        return bool(found)
-
-    def _land(self, foot: str, robot: Dynamics, stack: Stack) -> None:
-        stack.switch_off(f"swing of {foot}")
-        stack.close_contact(foot, CLOSING)
-        del self._swinging[foot]
-        self._feet[foot] = self.soles.step(robot, foot)
-        self._landed += 1
-
-    def _frozen(self, foot: str) -> float:
-        """See `FROZEN`."""
-        return FROZEN if foot in self.soles.flat else FROZEN_POINT
-
-    def _until(self, foot: str) -> float:
-        """Time until a swinging foot is to land, s."""
-        intervals, index = self.schedule.intervals, self._index
-        found = max(self._remaining, 0.0)
-        while foot in intervals[(index + 1) % len(intervals)].air and index < self._index + len(intervals):
-            index += 1
-            found += intervals[index % len(intervals)].duration
-        return found
-
-    # --- plans --------------------------------------------------------------------------------------------------------
+        return all(
+            np.hypot(*(step.position[:2] - self._legs.on[step.foot].position[:2])) < 0.05
+            for step in self._planning.steps
+        )
 
     def _make_plan(self, t: float, robot: Dynamics) -> None:
         """Where feet land, and how the centre of mass goes over them."""
-        if self._index < 0:
-            middle = np.mean([step.position[:2] for step in self._feet.values()], axis=0)
-            self._plan, self._steps = Plan(t, [Piece(middle, middle, 1.0)], self.omega), []
+        if self._clock.stands:
+            self._planning.stand(t, self._legs.on, self.omega)
             return
-        for name in self.feet:  # a foot that has landed settles on the ground
-            if name not in self._swinging:
-                self._feet[name] = self.soles.step(robot, name)
-        ahead = self.schedule.ahead(self._index, max(self._remaining, 0.0), 5.0 / self.omega)
-        air, normal = ahead[0].air, self.soles.normal(list(self._feet.values()))
+        self._legs.find(robot)  # a foot that has landed settles on the ground
+        ahead = self._clock.ahead(5.0 / self.omega)
+        air, normal = ahead[0].air, self.soles.normal(list(self._legs.on.values()))
         moment = Moment(
             t,
-            self._rate,
-            self._heading,
-            self._place,
+            self._following.rate,
+            self._following.heading,
+            self._following.place,
             robot.com.copy(),
-            robot.com_velocity.copy(),
+            self._velocity(robot),
             self.omega,
-            dict(self._feet),
+            dict(self._legs.on),
             tuple(foot for foot in self.feet if foot not in air),
             ahead,
-            self._landed,
+            self._legs.landed,
             (float(normal[0]), float(normal[1]), float(normal[2])),
         )
-        zmp = None if self._plan is None else self._plan.at(t)[1]
-        nominal = list(self.planner.steps(moment))
-        self._plan = plan = self.center.plan(moment, nominal, zmp)
-        foot = next(iter(self._swinging), None)
-        step = next((step for step in nominal if step.foot == foot), None)
-        if foot is not None and step is not None and self._until(foot) > self._frozen(foot):
-            left, room = self._until(foot), self.planner.room(moment, step)
-            whole, swing = self.schedule.swing(foot), self._swinging[foot]
-            pushed = np.append(self.omega * self.push.ahead(left, self.omega), 0.0)
-            seen, later = replace(moment, com_velocity=moment.com_velocity + pushed), self._later(ahead, nominal)
-            changed = self.adaptation.react(seen, plan, step, swing, left, whole, self._support, room, later)
-            self._shift = np.zeros(2) if changed is None else changed.shift
-            self._remaining += 0.0 if changed is None else min(max(changed.left - left, -SOONER), SOONER)
-        elif foot is None and not air:
-            outside = nearest(self._support, moment.divergent) - moment.divergent
-            if np.hypot(*outside) > HURRY[0]:
-                self._remaining = min(self._remaining, HURRY[1])
-        self._steps = nominal
-        if self._shift.any():
-            self._steps = [step.shifted(self._shift) for step in nominal]
-            self._plan = self.center.plan(moment, self._steps, zmp)
-
-    def _later(self, ahead: Sequence[Interval], steps: Sequence[Footstep]) -> Array | None:
-        """How far a zero-moment point can leave its plan in the next swing, where two points stand in it.
-
-        Returns:
-            Half of what of the line between them is counted on, m, world axes, shape (2, 1).
-        """
-        if self.soles.flat or not self.push.recent:
-            return None
-        since = 0.0
-        for interval in ahead[1:]:
-            since += interval.duration
-            if interval.air and not set(interval.air) & set(ahead[0].air):
-                break
-        else:
-            return None
-        where = {**self._feet, **{step.foot: step for step in reversed(steps)}}
-        stands = [where[foot].position[:2] for foot in self.feet if foot not in interval.air]
-        if len(stands) != 2:
-            return None
-        share = self.push.recent * SPARE * (1 - math.exp(-self.omega * since))
-        return np.asarray(share / 2 * (stands[0] - stands[1])[:, None])
-
-    def _rise(self, robot: Dynamics, dt: float) -> None:
-        """Updates the height of the centre of mass above the ground, and the slope that the feet feel."""
-        z, rate, _ = self._high
-        standing = [step for foot, step in self._feet.items() if foot not in self._swinging] or list(
-            self._feet.values()
-        )
-        w = 2 * math.pi * 1.0
-        normal = self.soles.normal(list(self._feet.values()))
-        self._normal = self._normal + min(w * dt, 1.0) * (normal - self._normal)
-        self._normal /= np.linalg.norm(self._normal)
-        if self.tilts:
-            ground = self.soles.height(list(self._feet.values()), robot.com[:2])
-        else:
-            # A leg that steps down must reach its place: the robot sinks before the foot lands.
-            landing = [step for step in self._steps if step.foot in self._swinging]
-            ground = min(float(step.position[2]) for step in (*standing, *landing))
-        change = w * w * (ground + self.height - z) - 2 * w * rate
-        rate += change * dt
-        self._high = np.array([z + rate * dt, rate, change])
+        fit = partial(self._untwisted, robot=robot)
+        parts = Parts(self.planner, self.center, self.adaptation, self.push, not self.soles.flat, fit)
+        swings = {
+            foot: Swinging(swing, self._clock.until(foot), self.schedule.swing(foot), self._legs.frozen(foot))
+            for foot, swing in self._legs.swings.items()
+        }
+        self._clock.remaining = self._planning.step(parts, moment, self._support, swings, self._clock.remaining)
