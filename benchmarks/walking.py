@@ -4,10 +4,11 @@
     python benchmarks/walking.py quadruped pushes          # eight directions, at several moments of a cycle
     python benchmarks/walking.py all                       # everything; it takes an hour
 
-Rows: forward, sideways, turning, pushes, stairs, slope, bumps, mass, friction, delay, noise, together. In MuJoCo at
-1 kHz, on Pinocchio. A row is printed as it comes; "bounds" is how often a torque was beyond its actuator or a
-contact's force outside its cone, by the certificate of every tick. "Joints" is the least distance of a joint to its
-limits, "apart" that of two shapes of the robot, looked at every 5 ms; what is negative is beyond.
+Rows: forward, sideways, turning, pushes, stairs, slope, bumps, mass, friction, delay, noise, together; of the quadruped
+also pace and walk. In MuJoCo at 1 kHz, on Pinocchio. A row is printed as it comes; "bounds" is how often a torque was
+beyond its actuator or a contact's force outside its cone, by the certificate of every tick. "Joints" is the least
+distance of a joint to its limits, "apart" that of two shapes of the robot, looked at every 5 ms; what is negative is
+beyond.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ import numpy as np
 
 import wbc
 from tasks.locomotion import Gait, Walk
+from tasks.locomotion.gait import GAITS
 from wbc.collision import CollisionGeometry
 from wbc.simulation import Noise, Plant, Realism, Terrain, bumps, make_plant, slope, stairs
 from wbc.simulation.fall import Fall
@@ -30,7 +32,13 @@ from wbc.simulation.fall import Fall
 PERIOD = 1e-3
 COMMANDS = {
     "humanoid": {"forward": (0.5, 0.0, 0.0), "sideways": (0.0, 0.15, 0.0), "turning": (0.0, 0.0, 0.4)},
-    "quadruped": {"forward": (1.0, 0.0, 0.0), "sideways": (0.0, 0.4, 0.0), "turning": (0.0, 0.0, 1.0)},
+    "quadruped": {
+        "forward": (1.0, 0.0, 0.0),
+        "sideways": (0.0, 0.4, 0.0),
+        "turning": (0.0, 0.0, 1.0),
+        "pace": (0.3, 0.0, 0.0),
+        "walk": (0.3, 0.0, 0.0),
+    },
 }
 PUSHES = {"humanoid": ("torso", 20.0, (0.4, 0.0, 0.0)), "quadruped": ("base", 30.0, (0.5, 0.0, 0.0))}
 GROUND = {
@@ -143,11 +151,12 @@ def made(
     terrain: Terrain | None = None,
     known: bool = False,
     realism: Realism | None = None,
+    gait: str = "trot",
 ) -> tuple[Walk | Gait, wbc.Controller, Plant]:
     """A robot that walks, its controller, and its plant."""
     robot = wbc.load(kind, "pinocchio")
     height = terrain if known else None
-    walk = Walk(robot, command, terrain=height) if kind == "humanoid" else Gait(robot, "trot", command, terrain=height)
+    walk = Walk(robot, command, terrain=height) if kind == "humanoid" else Gait(robot, gait, command, terrain=height)
     controller = wbc.Controller(robot, walk.stack())
     return walk, controller, make_plant(robot, realism=realism, terrain=terrain)
 
@@ -155,7 +164,8 @@ def made(
 def steady(kind: str, row: str, seconds: float, realism: Realism | None = None) -> str:
     """A command for a while: mean speeds after the first 3 s, in which it is taken up."""
     command = COMMANDS[kind].get(row, tuple(0.6 * v for v in COMMANDS[kind]["forward"]))
-    found = go(*made(kind, command, realism=realism), 0.0, seconds)
+    gait = row if row in GAITS else "trot"
+    found = go(*made(kind, command, realism=realism, gait=gait), 0.0, seconds)
     q = np.array(found.q)
     mean = speeds(q[min(3000, len(q) // 2) :]) if len(q) > 2 else np.zeros(3)
     asked, got = np.array(command), np.round(mean, 3)
