@@ -27,6 +27,7 @@ from tasks.locomotion.tracking import Tracker, ZeroMomentTracker, hull
 from wbc.arrays import Array, ArrayLike, numbers
 from wbc.control.protocol import TorqueController
 from wbc.control.stack import Stack
+from wbc.copies import Independent
 from wbc.dynamics import Dynamics
 from wbc.errors import WbcError, WbcWarning, number, show
 from wbc.tasking.gains import Gains
@@ -46,7 +47,7 @@ UNLOADING = 0.1
 AXES = ("forward", "to the left", "about the vertical")
 
 
-class Stepping:
+class Stepping(Independent):
     """Makes a robot on legs step by a schedule, planners and a tracker: the common part of `Walk` and `Gait`.
 
     Args:

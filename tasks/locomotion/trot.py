@@ -19,6 +19,7 @@ from wbc.arrays import Array, ArrayLike, numbers
 from wbc.contacts import RollingContact
 from wbc.control.protocol import TorqueController
 from wbc.control.stack import Stack
+from wbc.copies import Independent
 from wbc.dynamics import Dynamics
 from wbc.errors import WbcError, show
 from wbc.geometry import so3
@@ -52,7 +53,7 @@ DOWN = _with_derivatives(Polynomial([0.0, 0.0, 0.0, 1.0, -1.0]))
 """From 0 to 0 with no speed at the start and speed −1 at the end."""
 
 
-class Trot:
+class Trot(Independent):
     """Makes a quadruped trot at a commanded velocity: diagonal pairs of feet step in turn.
 
     A step is a short time on all four feet, during which one pair is loaded and the other unloaded, and then a swing of
