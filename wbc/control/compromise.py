@@ -35,9 +35,10 @@ CALM, BACK = 0.1, 0.2
 JUST = 1.0
 """A strict answer that lasts for so long, s, lasts."""
 
-RATIO = 100.0
-"""How much more a level weighs than the next one: singular directions are damped well by it, and a level that can be
-met is met to a hundredth of what the next one would change."""
+RATIO = 300.0
+"""How much more a level weighs than the next one: a level that can be met is met to this share of what the next one
+would change, and singular directions are still damped. Posture pulls a centre of mass that is over the toes twice as far
+away with 100 (18 mm of a loop of 30 mm, against 9); with 3000 the arms of a humanoid chatter at their limits."""
 
 
 ALIKE = 0.5
