@@ -37,8 +37,8 @@ JUST = 1.0
 
 RATIO = 300.0
 """How much more a level weighs than the next one: a level that can be met is met to this share of what the next one
-would change, and singular directions are still damped. Posture pulls a centre of mass that is over the toes twice as far
-away with 100 (18 mm of a loop of 30 mm, against 9); with 3000 the arms of a humanoid chatter at their limits."""
+would change, and singular directions are still damped. With 100 posture pulls a centre of mass that is over the toes
+twice as far away (18 mm of a loop of 30 mm, against 9); with 3000 a humanoid's arms chatter at their limits."""
 
 
 ALIKE = 0.5
