@@ -79,17 +79,21 @@ def agreement(file: Path) -> float | None:
         torque = rng.normal(size=robot.na)
         robot.update(q, v)
         d.qpos[:], d.qvel[:], d.qfrc_applied[:] = q, v, robot.actuator_force(torque)
-        theirs = _unyielding(m, d)
+        theirs = unyielding(m, d)
         ours = robot.forward_dynamics(q, v, torque)
         worst = max(worst, float(np.abs((ours - theirs) / (1.0 + np.abs(theirs))).max()))
     return worst
 
 
-def _unyielding(m: Any, d: Any) -> Array:  # noqa: ANN401  mujoco has no types
-    """The accelerations with equality constraints that do not yield: by M, those nearest to the unconstrained ones.
+def unyielding(m: Any, d: Any) -> Array:  # noqa: ANN401  mujoco has no types
+    """MuJoCo's accelerations with equality constraints that do not yield: by M, those nearest to those without.
 
     What pulls a constraint back that is open is left out: a linkage whose file is not quite flat is open by 1e-7 m for
     good, and MuJoCo pulls at that with 1e5 / s².
+
+    Args:
+        m: the `mujoco.MjModel`, without contact.
+        d: its data, in a state.
     """
     import mujoco
 

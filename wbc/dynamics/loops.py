@@ -7,6 +7,7 @@ is left out of it, and its forces are those of least norm.
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -28,6 +29,11 @@ parallel to the digits of a file must count as parallel."""
 
 CLEAR = 1e-3
 """Rows of which each has more than this share to itself are independent without a closer look."""
+
+ROUNDED = 2e-7
+"""A gap below this share of the longest row of J, m, is the rounding of a file whose linkage is not quite flat. What
+carries it turns it by too little for a row of its own: it stays as it stands in the world, as MuJoCo takes it. From
+twice this share on it turns with its frame b."""
 
 NOTHING = 1e-9
 """A row with less than this share in what is held is taken out."""
@@ -102,15 +108,16 @@ class Loops:
     def motion(self, robot: Dynamics) -> LoopMotion:
         """Their motion in a robot's present state."""
         gap, J, bias = np.zeros(self.rows), np.zeros((self.rows, self._nv)), np.zeros(self.rows)
-        if self._closures:
-            for where, part in zip((gap, J, bias), self._closed(robot), strict=True):
-                where[self._at] = part[self._picked]
         self._couplings.add(robot.q, robot.v, gap, J, bias)
+        if self._closures:
+            longest = math.sqrt(float((J * J).sum(axis=1).max()))
+            for where, part in zip((gap, J, bias), self._closed(robot, longest), strict=True):
+                where[self._at] = part[self._picked]
         J, bias = _independent(J, bias)
         return LoopMotion(gap, J, bias)
 
-    def _closed(self, robot: Dynamics) -> tuple[Array, Array, Array]:
-        """Gap, Jacobian and bias of all closures, six rows each."""
+    def _closed(self, robot: Dynamics, longest: float) -> tuple[Array, Array, Array]:
+        """Gap, Jacobian and bias of all closures, six rows each; the longest other row of J tells what is rounding."""
         if self._frames[0] not in robot._places:
             self._place(robot)
         count = len(self._closures)
@@ -119,7 +126,10 @@ class Loops:
         J, bias = J6[: 6 * count] - J6[6 * count :], bias6[: 6 * count] - bias6[6 * count :]
         gap = np.zeros((count, 6))
         gap[:, :3] = poses[:count, :3, 3] - poses[count:, :3, 3]
-        _carry_along(gap[:, :3], moved, J.reshape(count, 6, -1), bias.reshape(count, 6))
+        longest = max(longest, math.sqrt(float((J * J).sum(axis=1).max()))) or 1.0  # nothing moves these frames
+        share = np.clip(np.sqrt((gap * gap).sum(axis=1)) / (ROUNDED * longest) - 1.0, 0.0, 1.0)
+        if share.any():
+            _carry_along(gap[:, :3], share, moved, J.reshape(count, 6, -1), bias.reshape(count, 6))
         for number, loop in enumerate(self._closures):
             if loop.held[-1][0] == "r":
                 gap[number, 3:] = so3.log(poses[number, :3, :3] @ poses[count + number, :3, :3].T)
@@ -171,7 +181,7 @@ class _Couplings:
         bias[self._rows] = -bend * rate**2
 
 
-def _carry_along(r: Array, moved: FramesMotion, J: Array, bias: Array) -> None:
+def _carry_along(r: Array, share: Array, moved: FramesMotion, J: Array, bias: Array) -> None:
     """Takes the motion of the frames b out of that of the gaps r = p_a − p_b: ṙ becomes ṙ − ω_b × r.
 
     A plant whose loops yield leaves them open a little. What moves a and b together, such as a hip above a loop in the
@@ -179,6 +189,7 @@ def _carry_along(r: Array, moved: FramesMotion, J: Array, bias: Array) -> None:
 
     Args:
         r: of all closures, world axes, m, shape (n, 3).
+        share: of that motion which is taken out, shape (n,).
         moved: how the frames a of all closures, then their frames b, move.
         J: the Jacobians of a less those of b, shape (n, 6, nv); changed.
         bias: likewise, shape (n, 6); changed.
@@ -189,11 +200,11 @@ def _carry_along(r: Array, moved: FramesMotion, J: Array, bias: Array) -> None:
     velocity = moved.velocity.reshape(-1, 6)
     omega = velocity[count:, 3:]
     spin = _skew(omega)
-    J[:, :3] += _skew(r) @ J_b[:, 3:]
+    J[:, :3] += share[:, None, None] * (_skew(r) @ J_b[:, 3:])
     turning = spin @ r[..., None]
     drift = (velocity[:count, :3] - velocity[count:, :3])[..., None] - turning
     away: Array = _skew(alpha) @ r[..., None] + spin @ (turning + 2.0 * drift)
-    bias[:, :3] -= away[..., 0]
+    bias[:, :3] -= share[:, None] * away[..., 0]
 
 
 def _skew(vectors: Array) -> Array:
