@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from tests.realtime.support import Recorded, from_then_on, is_damping, is_holdin
 from wbc import realtime
 from wbc.geometry import quaternion
 from wbc.realtime import Report, State, SteppedClock, Watchdog
+from wbc.realtime.watchdog import Watch
 
 FAULT = 0.02
 """When it is injected, s of the plant's time: a millisecond after that of the loop, as the robot is held before."""
@@ -110,6 +112,16 @@ def test_torques_that_jump() -> None:
 
     rules = Watchdog(torque_rate=(0.2, "damp"), velocity=None)
     expect(ran(io, controller, rules, targets=jump), io, "torque rate", "damp", "in a tick, it has")
+
+
+@pytest.mark.parametrize(("last", "kinds"), [(0.9, []), (-0.9, ["torque rate"]), (0.0, [])])
+def test_torques_that_let_go_are_no_jump(last: float, kinds: list[str]) -> None:
+    robot = wbc.load("arm")
+    watch = Watch(Watchdog(torque_rate=(0.5, "damp")), robot.model)
+    for share in (last, 0.1):
+        solution = SimpleNamespace(torque=share * robot.limits.effort, status="optimal", interrupted=False)
+        assert watch.look_at_solution(0.0, solution) == 1.0
+    assert [fault.kind for fault in watch.faults] == kinds
 
 
 def test_ticks_that_are_late() -> None:

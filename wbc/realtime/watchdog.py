@@ -56,7 +56,8 @@ class Watchdog:
         stale: s without a new state whose numbers are finite.
         late: ticks in a row that were over after their period.
         failed: ticks in a row without an answer of the solver.
-        torque_rate: change of a feed-forward torque between two ticks, as a share of all that its actuator gives.
+        torque_rate: change of a feed-forward torque between two ticks, as a share of all that its actuator gives; a
+            torque may fall to zero at once.
         velocity: speed of a joint, as a share of its limit.
         position: of a joint beyond its limits, rad or m.
         tilt: of the base's vertical axis from the world's, rad.
@@ -187,7 +188,7 @@ class Watch:
             The share of it that may be commanded; the rest is the last command.
         """
         rules, torque, share = self._rules, solution.torque, 1.0
-        change = np.zeros(1) if self._torque is None else np.abs(torque - self._torque) / self._most
+        change = self._change(torque)
         worst = int(change.argmax())
         jumps = rules.torque_rate is not None and change[worst] > rules.torque_rate[0]
         cut = solution.interrupted and jumps
@@ -210,6 +211,16 @@ class Watch:
                 self._find(time, "torque rate", rules.torque_rate, float(change[worst]), text)
         self._torque = torque if self._torque is None else self._torque + share * (torque - self._torque)
         return share
+
+    def _change(self, torque: Array) -> Array:
+        """The change of each torque since the last tick, as a share; none for one that only lets go, as a leg may that
+        leaves the ground.
+        """
+        last = self._torque
+        if last is None:
+            return np.zeros(1)
+        lets_go = (torque * last >= 0.0) & (np.abs(torque) <= np.abs(last))
+        return np.where(lets_go, 0.0, np.abs(torque - last) / self._most)
 
     def look_at_clock(self, time: float, late: bool) -> None:
         """Whether a tick was over in time.
