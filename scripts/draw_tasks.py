@@ -3,7 +3,8 @@
 usage: python scripts/draw_tasks.py [NAME ...]
 
 A block that leaves `log` and `shown` is drawn: the robot at the beginning and at the end, with the way of `frame`, and
-what `shown` names over time, the error of a task or the "forces" at the contacts.
+what `shown` names over time, the error of a task or the "forces" at the contacts; or what it has: numbers over time by
+their words, and limits.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
 
+import wbc
 from wbc.application.drawing import draw
 
 DOCS = Path(__file__).parents[1] / "docs"
@@ -58,14 +60,21 @@ def picture(name: str, names: dict[str, Any]) -> None:
         if "frame" in names:
             axes.plot(*way(robot, log.q, names["frame"]).T, color="C3", lw=1.5, zorder=9)
     axes = figure.add_subplot(spaces[2])
-    if shown == "forces":
+    if isinstance(shown, dict):
+        for word, numbers in shown.items():
+            if np.ndim(numbers):
+                axes.plot(log.time, numbers, lw=1.2, label=word)
+            else:
+                axes.axhline(numbers, color="k", ls="--", lw=1.0, label=f"{word}: {numbers:.3g}")
+        axes.legend(fontsize=7)
+    elif shown == "forces":
         for number, contact in enumerate(log.contacts):
             axes.plot(log.time, log.forces[:, number, 2], label=contact)
         axes.set(ylabel="vertical force, N")
         axes.legend(fontsize=8)
     else:
-        errors = log.errors[shown].T
-        rows = getattr(names["stack"][shown], "axes", None) or robot.joint_names
+        errors, task = log.errors[shown].T, names["stack"][shown]
+        rows = getattr(task, "axes", None) or task.row_names(robot, wbc.Tick(robot, names["stack"].contacts))
         for row, error in zip(rows, errors, strict=False):
             axes.plot(log.time, error, lw=1.2, label=row)
         axes.set(ylabel=f"{shown}: desired − measured")

@@ -52,9 +52,11 @@ def test_links_out_of_the_docs_are_words_in_the_site() -> None:
     assert on_page_markdown(f"[code](../../wbc/a.py#L3), {kept}, [`b[0]`](../../t.py)", page) == f"code, {kept}, `b[0]`"
 
 
-def test_every_task_is_on_a_page() -> None:
-    pages = "\n".join(path.read_text(encoding="utf-8") for path in DOCS.rglob("*.md"))
-    assert [name for name in tasks.__all__ if f"::: tasks.{name}\n" not in pages] == []
+def test_every_task_has_a_page_with_a_picture_and_its_parameters() -> None:
+    for name in tasks.__all__:
+        page = (DOCS / "tasks" / f"{name}.md").read_text(encoding="utf-8")
+        assert f"](../pictures/task_{name}.png)" in page, name
+        assert page.endswith(f"\n::: tasks.{name}\n"), name
 
 
 def test_messages_on_the_page_of_questions_are_those_of_the_code() -> None:

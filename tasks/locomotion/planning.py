@@ -135,7 +135,7 @@ def _later(parts: Parts, moment: Moment, steps: Sequence[Footstep]) -> Array | N
     """How far a zero-moment point can leave its plan in the next swing, where two points stand in it.
 
     Returns:
-        Half of what of the line between them is counted on, m, world axes, shape (2, 1).
+        Half of the part of the line between them that is counted on, m, world axes, shape (2, 1).
     """
     if not parts.points or not parts.push.recent:
         return None
