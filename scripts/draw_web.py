@@ -29,22 +29,32 @@ from wbc.web.replay import Replay  # noqa: E402
 SIZE = (1180, 760)
 PUSHED = 3.5
 """A moment of the demonstration at which it is pushed, s."""
+PASSES = 2.6
+"""A moment at which the arm among obstacles passes a pillar, s."""
 
 
 def main(folder: Path) -> None:
     """Takes them all."""
-    scene = load_scene("demo")
-    assert isinstance(scene, Scene)
-    _live(scene, folder)
+    _live(folder, "demo", PUSHED, {"web_run": ("Tasks", "4 stand"), "web_why": ("Why",)})
+    _live(folder, "18", PASSES, {"web_near": ()})
     _log(folder)
 
 
-def _live(scene: Scene, folder: Path) -> None:
-    """The run, while it is pushed, with its tasks; and why and plots."""
+def _live(folder: Path, name: str, moment: float, pictures: dict[str, tuple[str, ...]]) -> None:
+    """Runs a scene up to a moment, and takes pictures of the page.
+
+    Args:
+        folder: for the pictures.
+        name: of the scene.
+        moment: at which it is paused, s.
+        pictures: by name, what is clicked before each.
+    """
+    scene = load_scene(name)
+    assert isinstance(scene, Scene)
     live = Live(scene, speed=1.0)
 
     def until(now: float, _: object) -> bool:
-        if abs(now - PUSHED) < 5e-4:
+        if abs(now - moment) < 5e-4:
             live.ask(Go("pause"))
         return False
 
@@ -55,13 +65,11 @@ def _live(scene: Scene, folder: Path) -> None:
             thread.start()
             _dismiss(browser)
             browser.wait(lambda: live.mode == "paused" and "paused" in browser.text())
-            browser.click("Tasks")
-            browser.click("4 stand")
-            time.sleep(2.0)
-            _take(browser, folder / "web_run.png")
-            browser.click("Why")
-            time.sleep(2.0)
-            _take(browser, folder / "web_why.png")
+            for picture, clicks in pictures.items():
+                for words in clicks:
+                    browser.click(words)
+                time.sleep(2.0)
+                _take(browser, folder / f"{picture}.png")
             assert not browser.complaints(), browser.complaints()
         live.ask(Go("end"))
         thread.join()

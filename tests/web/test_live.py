@@ -255,7 +255,13 @@ def test_what_is_near_is_in_the_picture_with_its_distance() -> None:
     geometry.move("ball", np.array(gap.first) + np.array([0.5, 0.0, 0.5]))
     assert all("ball" not in gap.names for gap in taker.take(anyway=True).gaps)
     geometry.add_sphere("other", 0.05, np.array(gap.first) + np.array([0.05, 0.0, 0.0]))
-    assert "other" in taker.take(anyway=True).gaps[0].names
+    picture = taker.take(anyway=True)
+    assert "other" in picture.gaps[0].names
+    ball, other = picture.obstacles
+    assert (ball.solid.name, other.solid.name) == geometry.added == ("ball", "other")
+    assert ball.pose[:3, 3] == pytest.approx(np.array(gap.first) + np.array([0.5, 0.0, 0.5])), "it was moved"
+    geometry.remove("ball")
+    assert [obstacle.solid.name for obstacle in taker.take(anyway=True).obstacles] == ["other"]
 
 
 def test_a_log_has_its_cones_and_its_distances(tmp_path) -> None:

@@ -75,6 +75,7 @@ class CollisionGeometry(Adding, Independent):
         self._solids: dict[str, Solid] = {}
         self._pairs: dict[tuple[str, str], None] = {}
         self._moved: dict[str, tuple[Array, Array]] = {}
+        self._added: dict[str, None] = {}
         self._engine: Engine | None = None
         self.notes: list[str] = []
         self.version = 0
@@ -126,6 +127,11 @@ class CollisionGeometry(Adding, Independent):
         return dict(self._solids)
 
     @property
+    def added(self) -> tuple[str, ...]:
+        """The names of the shapes that were added: they are not of the robot's file."""
+        return tuple(self._added)
+
+    @property
     def pairs(self) -> tuple[tuple[str, str], ...]:
         """The pairs of shapes that are looked at, by their names."""
         return tuple(self._pairs)
@@ -165,6 +171,7 @@ class CollisionGeometry(Adding, Independent):
         nodes, parents = groups(self.robot, solids)
         mine = nodes[-1]
         self._solids[name] = solid
+        self._added[name] = None
         for other, node in zip(solids[:-1], nodes[:-1], strict=True):
             beside = mine and node and neighbours(mine, node, parents)
             if mine != node and not beside and not (kind == "plane" == other.kind):
@@ -181,6 +188,7 @@ class CollisionGeometry(Adding, Independent):
             raise unknown_name("shape", name, self._solids)
         del self._solids[name]
         self._moved.pop(name, None)
+        self._added.pop(name, None)
         self._pairs = {pair: None for pair in self._pairs if name not in pair}
         self._changed()
 

@@ -7,10 +7,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from wbc.arrays import Array
 from wbc.collision import CollisionGeometry
+from wbc.collision.solid import Solid
 from wbc.control.stack import Stack
 from wbc.dynamics.base import Dynamics
 from wbc.errors import WbcError
+from wbc.model.model import WORLD
 
 NEAR = 0.1
 """Pairs are shown that are no farther than this beyond their margin, m."""
@@ -35,6 +38,18 @@ class Gap(NamedTuple):
     second: tuple[float, float, float]
     distance: float
     margin: float
+
+
+class Obstacle(NamedTuple):
+    """A shape that stands around a robot, or moves there, and is not of its file.
+
+    Attributes:
+        solid: the shape.
+        pose: in the world, shape (4, 4).
+    """
+
+    solid: Solid
+    pose: Array
 
 
 class Gaps:
@@ -94,3 +109,9 @@ class Gaps:
             for k in order
             if seen.distance[k] < self._margin + NEAR
         )
+
+    def obstacles(self) -> tuple[Obstacle, ...]:
+        """The shapes that were added to the world, as they were at the last look."""
+        solids, moved = self._own.solids, self._own.moved
+        around = [solids[name] for name in self._own.added if solids[name].body == WORLD]
+        return tuple(Obstacle(it, moved[it.name][0] if it.name in moved else it.pose) for it in around)

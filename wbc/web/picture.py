@@ -13,7 +13,7 @@ from wbc.control.stack import Stack
 from wbc.dynamics.base import Dynamics
 from wbc.model.model import Model
 from wbc.model.names import actuator_names
-from wbc.web.gaps import Gap
+from wbc.web.gaps import Gap, Obstacle
 from wbc.web.knobs import Knob, turnable
 
 
@@ -189,6 +189,7 @@ class Picture:
         explanation: of the tick, or of one shortly before; None: nobody asked.
         notice: what could not be done.
         gaps: shapes that are near each other.
+        obstacles: shapes around the robot that are not of its file.
     """
 
     time: float
@@ -209,3 +210,4 @@ class Picture:
     explanation: str | None = None
     notice: str = ""
     gaps: tuple[Gap, ...] = ()
+    obstacles: tuple[Obstacle, ...] = ()

@@ -8,6 +8,7 @@ import numpy as np
 from scipy.spatial import ConvexHull, QhullError
 
 from wbc.arrays import Array, IntArray
+from wbc.collision.solid import Solid
 from wbc.model.model import Model
 from wbc.model.parts import Shape
 from wbc.web.meshes import visual_meshes
@@ -41,6 +42,20 @@ def surfaces(model: Model) -> Iterator[Surface]:
     for mesh in model.meshes:
         if mesh.body not in carried and (hull := _hull(mesh.points)) is not None:
             yield Surface(mesh.body, *hull, MESH_COLOR)
+
+
+def solid_triangles(solid: Solid) -> tuple[Array, IntArray] | None:
+    """The surface of a collision shape in its own axes; None for a plane.
+
+    Args:
+        solid: of any kind.
+    """
+    if solid.kind == "plane":
+        return None
+    if solid.kind == "convex":
+        assert solid.points is not None
+        return _hull(solid.points)
+    return triangles(Shape(solid.body, solid.kind, solid.size))
 
 
 def _hull(points: Array) -> tuple[Array, IntArray] | None:

@@ -9,16 +9,19 @@ from typing import Any
 import numpy as np
 
 from wbc.arrays import Array, IntArray
+from wbc.collision.solid import Solid
 from wbc.geometry import quaternion
 from wbc.web.commands import Aim, Command, Shove
 from wbc.web.drawn import cone_triangles, pressure_point, support_polygon
 from wbc.web.gaps import NEAR, Gap
 from wbc.web.picture import Line, Picture, Scenery, Touch
+from wbc.web.shapes import solid_triangles
 
 ARROW = 1.0
 """Length of an arrow for a force of the robot's weight, m; for robots of the size of a person or a dog."""
 
 GREEN, GREY, RED, YELLOW, BLUE = (30, 140, 70), (120, 130, 140), (225, 30, 50), (240, 190, 40), (60, 120, 210)
+SAND = (215, 195, 150)
 
 GRACE = 1.0
 """Time after a drag during which a target stays where it was dragged to, s of the clock."""
@@ -33,6 +36,7 @@ SHOWN = {
     "support polygon": True,
     "center of mass": True,
     "distances": True,
+    "obstacles": True,
     "targets": True,
     "camera follows": True,
 }
@@ -71,6 +75,7 @@ class Stage:
         self._dragged: dict[str, float] = {}
         self._followed = self._middle() * [1.0, 1.0, 0.0]
         self._gaps = np.zeros((0, 2, 3), np.float32)
+        self._obstacles: dict[str, tuple[Solid, Any]] = {}
         self._there: dict[str, Any] = {}  # what is made anew in every picture
 
     def look_at(self, client: Any) -> None:  # noqa: ANN401  of viser
@@ -111,6 +116,7 @@ class Stage:
         self._show_forces(picture)
         self._show_support(picture)
         self._show_gaps(picture)
+        self._show_obstacles(picture)
         self._show_gizmos(picture)
 
     def _middle(self) -> Array:
@@ -274,6 +280,30 @@ class Stage:
         lines = (lambda: self._scene.add_line_segments("/gaps", points, colors)) if gaps else None
         self._renew("/gaps", lines)
 
+    def _show_obstacles(self, picture: Picture) -> None:
+        """What stands around the robot, where it is now."""
+        present = {obstacle.solid.name: obstacle for obstacle in picture.obstacles if self.shown["obstacles"]}
+        for name, (solid, handle) in list(self._obstacles.items()):
+            if name not in present or not _same(present[name].solid, solid):
+                handle.remove()
+                del self._obstacles[name]
+        for name, (solid, pose) in present.items():
+            if name not in self._obstacles:
+                surface = solid_triangles(solid)
+                if surface is None:
+                    continue
+                vertices, faces = surface
+                handle = self._scene.add_mesh_simple(
+                    f"/obstacles/{_path(name)}",
+                    np.asarray(vertices, np.float32),
+                    np.asarray(faces, np.uint32),
+                    color=SAND,
+                    opacity=0.7,
+                    side="double",
+                )
+                self._obstacles[name] = solid, handle
+            _place(self._obstacles[name][1], pose)
+
     def _show_gizmos(self, picture: Picture) -> None:
         """Targets: where they are set; those that move or are held ride on their frames."""
         clock = perf_counter()
@@ -305,6 +335,11 @@ class Stage:
 def gap_color(gap: Gap) -> tuple[int, int, int]:
     """The colour of a distance."""
     return RED if gap.distance < gap.margin else YELLOW if gap.distance < gap.margin + 0.5 * NEAR else GREY
+
+
+def _same(one: Solid, other: Solid) -> bool:
+    """Whether two shapes look alike."""
+    return (one.kind, one.size) == (other.kind, other.size) and np.array_equal(one.points, other.points)  # type: ignore[arg-type]
 
 
 def _three(corner: tuple[float, ...]) -> Array:

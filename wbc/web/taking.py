@@ -97,6 +97,7 @@ class Taker:
             self._explanation,
             live.notice,
             self._near(solution.q),
+            () if self._gaps is None else self._gaps.obstacles(),
         )
 
     def _near(self, q: Array) -> tuple[Gap, ...]:
