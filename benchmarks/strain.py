@@ -29,6 +29,9 @@ LIKE_CHATTER = 0.05
 BACK = 3e-3
 """How far a task may be from its place when it is over, m."""
 
+ARC = 0.3
+"""Of a hand's way upwards it goes so much to the front."""
+
 PERIOD = 1e-3
 
 
@@ -101,9 +104,9 @@ def there_and_back(t: float, seconds: float) -> float:
     return smooth(0.3, half - 0.3) - smooth(half, seconds - 1.0)
 
 
-def _moved(pose: Array, along: Array, seconds: float = 6.0) -> Callable[[float], Array]:
-    """A pose that goes along a vector, m, and back; upwards in an arc before the robot, not through its shoulder."""
-    round_it = np.array([0.3 * max(float(along[2]), 0.0), 0.0, 0.0])
+def _moved(pose: Array, along: Array, seconds: float = 6.0, arc: float = 0.0) -> Callable[[float], Array]:
+    """A pose that goes along a vector, m, and back; upwards in an arc to the front, of so much of the way."""
+    round_it = np.array([arc * max(float(along[2]), 0.0), 0.0, 0.0])
 
     def target(t: float) -> Array:
         s, found = there_and_back(t, seconds), pose.copy()
@@ -114,7 +117,8 @@ def _moved(pose: Array, along: Array, seconds: float = 6.0) -> Callable[[float],
 
 
 def _point(pose: Array, along: Array, seconds: float = 6.0) -> Callable[[float], Array]:
-    move = _moved(pose, along, seconds)
+    """The place of a hand, likewise: upwards it goes before the robot, not through its shoulder."""
+    move = _moved(pose, along, seconds, ARC)
     return lambda t: move(t)[:3, 3]
 
 
@@ -135,11 +139,12 @@ class Legs:
         scale: float = 1.0,
         hands: Array | None = None,
         ends: bool = False,
+        arc: float = 0.0,
     ) -> wbc.Stack:
         """The base goes along a vector and back, the hands along another one; beside the ends of joints, or without."""
         limits = tasks.TorqueLimits(scale=scale) + tasks.FrictionCones()
         contact = tasks.ContactMotion(axes=tasks.stacks._held_axes(self.robot))
-        root, go = self.robot.model.root, _moved(self.base, np.asarray(along, float))
+        root, go = self.robot.model.root, _moved(self.base, np.asarray(along, float), arc=arc)
         base = tasks.EndEffectorAcceleration(root, go, wbc.Gains(3.0), name="base")
         if hands is not None or ends:
             limits = limits + tasks.JointLimits()
@@ -184,9 +189,10 @@ class Legs:
     def _stepping(self, ends: bool = False) -> Way:
         """High on its legs a foot is let go, and held again, time after time.
 
-        It balances at the edge of three feet. Without the ends of joints the free leg is flung about until it falls.
+        Its base goes to the front as well, so that it balances at the edge of three feet. Without the ends of joints
+        the free leg is flung about until it falls.
         """
-        stack = self.stack(np.array([0.0, 0.0, 0.12 * self.height]), ends=ends)
+        stack = self.stack(np.array([0.0, 0.0, 0.12 * self.height]), ends=ends, arc=ARC)
         foot = self.robot.model.feet[0]
 
         def before(t: float, controller: wbc.Controller) -> None:

@@ -1,8 +1,9 @@
 /* One tick of a controller: rows of tasks in x = (a, f, tau) in, the lexicographic optimum out.
 
-   The unknowns are y = (a, f / s). tau follows from the actuated rows of the equation of motion, M a + h = S' tau + J' f;
-   its other rows are the first level, which nothing is traded against. So are the rows of closed loops, L a = -bias, whose
-   forces are the last of f. Rows may be combined beforehand, where tau is not of single joints: M is not symmetric then. */
+   The unknowns are y = (l a, f / s): l is 1 for what moves, and a length of the robot for what turns. tau follows from the
+   actuated rows of the equation of motion, M a + h = S' tau + J' f; its other rows are the first level, which nothing is
+   traded against. So are the rows of closed loops, L a = -bias, whose forces are the last of f. Rows may be combined
+   beforehand, where tau is not of single joints: M is not symmetric then. */
 #ifndef WBC_TICK_H
 #define WBC_TICK_H
 
@@ -36,6 +37,8 @@ typedef struct {
     Hierarchy hierarchy;
     int nv, nf, na, loops, parts; /* loops: how many of f hold loops closed */
     double scale;                /* s */
+    double *length, *unit;       /* of each unknown: l and 1; 1 / l and s, by which y is multiplied for a and f */
+    int even;                    /* whether all l are 1 */
     int *actuated, *unactuated;
     Part *part;
     int *first_row;              /* of each part in the hierarchy */
@@ -47,6 +50,9 @@ typedef struct {
 int tick_new(Tick *t, int nv, int nf, int loops, int na, const int *actuated, double scale, int levels, int parts,
              const Part *part);
 void tick_free(Tick *t);
+
+/* Lengths l of the accelerations, all above 0; before, they are 1. */
+void tick_lengths(Tick *t, const double *lengths);
 
 /* Writes the rows of closed loops, behind those of the equation of motion. */
 void tick_loops(Tick *t, const double *L, ptrdiff_t row_step, ptrdiff_t column_step, const double *bias);

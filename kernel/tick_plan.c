@@ -217,6 +217,22 @@ static PyObject *efforts_of_tick(PyObject *object, PyObject *most) {
     Py_RETURN_NONE;
 }
 
+/* lengths(l): by which the accelerations are measured, all above 0; see `tick.h` */
+static PyObject *lengths_of_tick(PyObject *object, PyObject *given) {
+    TickPlan *self = (TickPlan *)object;
+    if (!views_enter(&self->views, "a plan")) return NULL;
+    const double *lengths = doubles(&self->views, given, "lengths", self->tick.nv, 0);
+    for (int i = 0; lengths && i < self->tick.nv; i++)
+        if (!(lengths[i] > 0.0 && lengths[i] < INFINITY)) {
+            PyErr_Format(PyExc_ValueError, "length %d is not a finite number above zero", i);
+            lengths = NULL;
+        }
+    if (lengths) tick_lengths(&self->tick, lengths);
+    views_leave(&self->views);
+    if (!lengths) return NULL;
+    Py_RETURN_NONE;
+}
+
 static PyObject *softened_tick(PyObject *object, PyObject *nothing) {
     (void)nothing;
     return softened_directions(&((TickPlan *)object)->tick.hierarchy, &((TickPlan *)object)->views, 1);
@@ -244,6 +260,7 @@ static PyMethodDef methods[] = {
     {"solve", (PyCFunction)(void (*)(void))solve_tick, METH_FASTCALL, "Solve a tick."},
     {"soften", soften_tick, METH_VARARGS, "Let weak directions yield."},
     {"efforts", efforts_of_tick, METH_O, "What the actuators give: what is asked for beyond it yields earlier."},
+    {"lengths", lengths_of_tick, METH_O, "The lengths by which accelerations that turn are measured."},
     {"softened", softened_tick, METH_NOARGS, "The directions that yielded in the last solve."},
     {"forget", forget_tick, METH_NOARGS, "Forget the last active set."},
     {"memory", memory_of_tick, METH_NOARGS, "What is remembered from solve to solve."},

@@ -31,7 +31,10 @@ int tick_new(Tick *t, int nv, int nf, int loops, int na, const int *actuated, do
         t->h = calloc((size_t)nv + 8, sizeof(double));
         t->root = calloc((size_t)h->rows + 8, sizeof(double));
         t->sort = calloc((size_t)h->rows + 8, 1);
-        made = t->K && t->h && t->root && t->sort && hierarchy_loads(h, na, 0);
+        t->length = calloc((size_t)(nv + nf) + 8, sizeof(double));
+        t->unit = calloc((size_t)(nv + nf) + 8, sizeof(double));
+        made = t->K && t->h && t->root && t->sort && t->length && t->unit && hierarchy_loads(h, na, 0);
+        if (made) tick_lengths(t, NULL);
         for (int i = 0; made && i < na; i++) h->load[i] = t->K + (size_t)actuated[i] * (size_t)h->ld;
     }
     if (made) { /* parts of a level stand in it in the order in which they came */
@@ -49,8 +52,17 @@ int tick_new(Tick *t, int nv, int nf, int loops, int na, const int *actuated, do
 void tick_free(Tick *t) {
     hierarchy_free(&t->hierarchy);
     free(t->actuated), free(t->unactuated), free(t->part), free(t->first_row);
-    free(t->K), free(t->h), free(t->root), free(t->sort);
+    free(t->K), free(t->h), free(t->root), free(t->sort), free(t->length), free(t->unit);
     memset(t, 0, sizeof *t);
+}
+
+void tick_lengths(Tick *t, const double *lengths) {
+    t->even = 1;
+    for (int j = 0; j < t->nv + t->nf; j++) {
+        t->length[j] = j < t->nv && lengths ? lengths[j] : 1.0;
+        t->unit[j] = j < t->nv ? 1.0 / t->length[j] : t->scale;
+        t->even &= t->length[j] == 1.0;
+    }
 }
 
 void tick_loops(Tick *t, const double *L, ptrdiff_t row_step, ptrdiff_t column_step, const double *bias) {
@@ -61,7 +73,7 @@ void tick_loops(Tick *t, const double *L, ptrdiff_t row_step, ptrdiff_t column_s
         double *a = h->A + (size_t)row * (size_t)h->ld, square = 0.0;
         memset(a, 0, (size_t)h->n * sizeof(double));
         for (int j = 0; j < t->nv; j++) {
-            a[j] = source[j * column_step];
+            a[j] = t->unit[j] * source[j * column_step];
             square += a[j] * a[j];
         }
         h->lower[row] = h->upper[row] = -bias[i];

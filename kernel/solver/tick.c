@@ -1,6 +1,7 @@
 #include "../tick.h"
 #include "inside.h"
 
+#define TURNS 1e-9 /* a smaller share of a row is nothing */
 #define GRADE 1e-9 /* a row is violated beyond this share of |row| (1 + |y|) */
 
 static void tick_dynamics(Tick *t, const double *M, const double *h, const double *J, ptrdiff_t row_step, ptrdiff_t column_step) {
@@ -8,8 +9,8 @@ static void tick_dynamics(Tick *t, const double *M, const double *h, const doubl
     int nv = t->nv, nf = t->nf, ld = all->ld;
     for (int i = 0; i < nv; i++) {
         double *k = t->K + (size_t)i * ld;
-        memcpy(k, M + (size_t)i * nv, (size_t)nv * sizeof(double));
-        for (int j = 0; j < nf; j++) k[nv + j] = -t->scale * J[j * row_step + i * column_step];
+        for (int j = 0; j < nv; j++) k[j] = t->unit[j] * M[(size_t)i * nv + j];
+        for (int j = 0; j < nf; j++) k[nv + j] = -t->unit[nv + j] * J[j * row_step + i * column_step];
     }
     memcpy(t->h, h, (size_t)nv * sizeof(double));
     for (int i = 0; i < nv - t->na; i++) { /* divided by the mass, so that all rows are of one size */
@@ -22,18 +23,18 @@ static void tick_dynamics(Tick *t, const double *M, const double *h, const doubl
     }
 }
 
-/* the columns of a block, `width` from `a` on, times a factor */
-static void put_block(const Block *block, int row, double *a, int width, double factor) {
+/* the columns of a block, `width` from `a` on, each times its factor */
+static void put_block(const Block *block, int row, double *a, int width, const double *factor) {
     if (block->kind == MATRIX) {
         const double *source = block->data + row * block->row_step;
         if (block->column_step == 1) /* a compiler makes lanes of it */
-            for (int j = 0; j < width; j++) a[j] = factor * source[j];
+            for (int j = 0; j < width; j++) a[j] = factor[j] * source[j];
         else
-            for (int j = 0; j < width; j++) a[j] = factor * source[j * block->column_step];
+            for (int j = 0; j < width; j++) a[j] = factor[j] * source[j * block->column_step];
         return;
     }
     memset(a, 0, (size_t)width * sizeof(double));
-    if (block->kind == INDICES) a[block->indices[row]] = factor;
+    if (block->kind == INDICES) a[block->indices[row]] = factor[block->indices[row]];
 }
 
 /* adds the torques of a row, by the actuated rows of the equation of motion; gives what h adds */
@@ -55,6 +56,19 @@ static double put_torque(const Tick *t, const Block *block, int row, double *a) 
     return shift;
 }
 
+/* in what a row is measured: 1 / l where there is nothing in it but what turns, else 1 */
+static double unit_of_row(const Tick *t, const double *a, double norm) {
+    double unit = 1.0;
+    for (int j = 0; j < t->hierarchy.n; j++) {
+        if (!(fabs(a[j]) > TURNS * norm)) continue;
+        if (t->length[j] == 1.0) return 1.0;
+        unit = t->unit[j];
+    }
+    return unit;
+}
+
+/* A row is measured by the mean size of its task's rows, each in its own unit: of rows that turn and rows that move, in one
+   task, neither is small beside the others because of the unit. */
 static void tick_rows(Tick *t, int part, const Rows *rows) {
     Hierarchy *h = &t->hierarchy;
     const Part *planned = t->part + part;
@@ -67,8 +81,8 @@ static void tick_rows(Tick *t, int part, const Rows *rows) {
         double *a = h->A + (size_t)row * h->ld, shift = 0.0;
         h->from[row] = acceleration || torque ? 0 : nv;
         h->to[row] = force || torque ? n : nv;
-        put_block(&rows->block[0], i, a, nv, 1.0);
-        put_block(&rows->block[1], i, a + nv, nf, t->scale);
+        put_block(&rows->block[0], i, a, nv, t->unit);
+        put_block(&rows->block[1], i, a + nv, nf, t->unit + nv);
         if (torque) shift = put_torque(t, &rows->block[2], i, a);
         double low = rows->lower[i] - shift, high = rows->upper[i] - shift;
         double root = rows->weight * (rows->weights ? rows->weights[i] : 1.0);
@@ -87,19 +101,18 @@ static void tick_rows(Tick *t, int part, const Rows *rows) {
         t->root[row] = root;
         t->sort[row] = rows->lower == rows->upper ? EQUATION : force || torque ? LOAD : MOTION;
         h->lower[row] = low, h->upper[row] = high;
-        double square = dot(a, a, n);
-        h->norm[row] = sqrt(square);
-        squares += square;
+        h->norm[row] = sqrt(dot(a, a, n));
+        h->scale[row] = t->even ? 1.0 : unit_of_row(t, a, h->norm[row]);
+        squares += h->norm[row] * h->norm[row] / (h->scale[row] * h->scale[row]);
     }
     double scale = planned->rows ? sqrt(squares / planned->rows) : 0.0;
-    for (int i = 0; i < planned->rows; i++) h->scale[t->first_row[part] + i] = scale;
+    for (int i = 0; i < planned->rows; i++) h->scale[t->first_row[part] + i] *= scale;
 }
 
 static enum Status tick_answer(const Tick *t, enum Status status, double tolerance, double *x) {
     const Hierarchy *h = &t->hierarchy;
-    int nv = t->nv, nf = t->nf, n = h->n, first = h->start[1], relaxed = 0;
-    memcpy(x, h->y, (size_t)nv * sizeof(double));
-    for (int j = 0; j < nf; j++) x[nv + j] = t->scale * h->y[nv + j];
+    int n = h->n, first = h->start[1], relaxed = 0;
+    for (int j = 0; j < n; j++) x[j] = t->unit[j] * h->y[j];
     for (int i = 0; i < t->na; i++) {
         int k = t->actuated[i];
         x[n + i] = dot(t->K + (size_t)k * h->ld, h->y, n) + t->h[k];

@@ -145,6 +145,50 @@ def test_away_from_singularities_levels_are_held_exactly(name: str, which: bool)
             assert np.allclose(one.torque, two.torque, rtol=1e-9, atol=1e-9 * np.abs(two.torque).max())
 
 
+def four_legs(size: float) -> str:
+    """An MJCF quadruped with knees bent by 0.4 rad; all of its lengths times a size, all masses times its cube."""
+    legs = "".join(
+        f"""<body name="thigh_{i}" pos="{0.3 * x * size} {0.15 * y * size} 0">
+          <joint name="roll_{i}" axis="1 0 0"/><joint name="pitch_{i}" axis="0 1 0"/>
+          <geom type="capsule" fromto="0 0 0 0 0 {-0.3 * size}" size="{0.02 * size}"/>
+          <body name="shank_{i}" pos="0 0 {-0.3 * size}"><joint name="knee_{i}" axis="0 1 0"/>
+            <geom type="capsule" fromto="0 0 0 0 0 {-0.3 * size}" size="{0.02 * size}"/>
+            <body name="foot_{i}" pos="0 0 {-0.3 * size}"/></body></body>"""
+        for i, (x, y) in enumerate(((1, 1), (1, -1), (-1, 1), (-1, -1)))
+    )
+    motors = "".join(
+        f'<motor joint="{joint}_{i}" ctrlrange="{-100 * size**4} {100 * size**4}" ctrllimited="true"/>'
+        for i in range(4)
+        for joint in ("roll", "pitch", "knee")
+    )
+    height = 0.6 * size * np.cos(0.2)
+    return f"""<mujoco><worldbody><body name="base" pos="0 0 {height}"><freejoint/>
+      <geom type="box" size="{0.3 * size} {0.15 * size} {0.05 * size}"/>{legs}</body></worldbody>
+      <actuator>{motors}</actuator><keyframe>
+      <key qpos="0 0 {height} 1 0 0 0 {"0 -0.2 0.4 " * 4}"/></keyframe></mujoco>"""
+
+
+@pytest.mark.parametrize("which", [pytest.param(True, marks=compiled), False])
+@pytest.mark.parametrize("share", [1.0, 0.3])
+def test_small_robots_are_as_near_to_singular_as_large_ones(which: bool, share: float) -> None:
+    """In rad/s² beside m/s² the small one, as large as a hand, counted as singular wherever it stood."""
+    mujoco = pytest.importorskip("mujoco")
+    left = []
+    for size in (1.0, 0.1):
+        model = mujoco.MjModel.from_xml_string(four_legs(size))
+        robot = wbc.load(model, "mujoco", feet=[f"foot_{i}" for i in range(4)])
+        q = np.array(model.key_qpos[0])
+        q[7:] *= share
+        bounds = tasks.TorqueLimits() + tasks.FrictionCones()
+        goal = tasks.EndEffectorAcceleration("base", gains=wbc.Gains(3.0))
+        levels = tasks.EquationOfMotion() / bounds / tasks.ContactMotion() / goal / tasks.JointAcceleration()
+        feet = [wbc.PointContact(foot) for foot in robot.model.feet]
+        ours = wbc.Controller(robot, wbc.Stack(levels, contacts=feet), HierarchicalQP(compiled=which))
+        left.append([sigma for _, _, sigma in ours.step(q, np.zeros(robot.nv), 0.0).yielding])
+    assert np.allclose(*left, rtol=1e-6)
+    assert bool(left[0]) == (share < 1.0)
+
+
 @pytest.mark.parametrize("which", [pytest.param(True, marks=compiled), False])
 def test_what_yields_is_named(which: bool) -> None:
     near = sweep(scene("humanoid", HierarchicalQP(compiled=which)), np.array([0.5, 0.1]))[-1]

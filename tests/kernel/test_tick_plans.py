@@ -241,3 +241,11 @@ def test_efforts_are_one_for_each_actuator():
     for bad in (np.ones(3), np.ones((2, 1)), np.ones(2, dtype=int), [1.0, 2.0], None):
         with pytest.raises((TypeError, ValueError)):
             plan.efforts(bad)
+
+
+@pytest.mark.parametrize("lengths", [[1.0, 0.0], [1.0, np.nan], [1.0, np.inf], [1.0, -1.0], [1.0]])
+def test_lengths_that_are_none_are_refused(lengths: list[float]) -> None:
+    plan = kernel.TickPlan(2, 0, 0, (0, 1), 1.0, 1, ((0, 2, INDICES, 0, 0),), 2, 1e-9)
+    with pytest.raises(ValueError):
+        plan.lengths(np.array(lengths))
+    plan.lengths(np.array([1.0, 0.5]))

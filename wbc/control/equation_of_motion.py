@@ -2,8 +2,10 @@
 
 τ follows from the actuated rows, τ = M_a v̇ + h_a − J_aᵀ f. The unactuated rows are what is left of physics, with the
 equations of closed loops, L v̇ = −L̇ v, whose forces are the last of f: they leave an orthonormal basis of
-y = (v̇, f/s) free, and a solver sees x = x₀ + T z. The force scale s, the robot's mass, makes N
-and m/s² comparable. The compiled kernel does the same in its own way (`kernel/tick.c`); tests hold the two together.
+y = (L v̇, f/s) free, and a solver sees x = x₀ + T z. The force scale s, the robot's mass, makes N
+and m/s² comparable; so does L, a length of the robot, with rad/s² (see
+`wbc.dynamics.lengths`). The compiled kernel does the same in its own way (`kernel/solver/tick.c`); tests hold the two
+together.
 """
 
 from __future__ import annotations
@@ -108,17 +110,18 @@ class MotionEquation:
         loop_bias: L̇ v, shape (loops,).
         actuated: the velocity of each actuator, shape (na,).
         scale: s, kg.
+        lengths: L of each velocity, 1 or m, shape (nv,).
         G: where actuators are not motors of joints, shape (na, nv).
 
     Attributes:
         M, h, J: as given, or P M, P h, J Pᵀ.
         loops: L; None where there are no loops.
-        loop_bias, scale: as given.
+        loop_bias, scale, lengths: as given.
         actuated: the row of each actuator, shape (na,).
         back: P⁻¹; None where P = 1.
     """
 
-    __slots__ = ("J", "M", "actuated", "back", "h", "loop_bias", "loops", "scale")
+    __slots__ = ("J", "M", "actuated", "back", "h", "lengths", "loop_bias", "loops", "scale")
 
     def __init__(
         self,
@@ -128,6 +131,7 @@ class MotionEquation:
         loop_bias: Array,
         actuated: IntArray,
         scale: float,
+        lengths: Array,
         G: Array | None = None,
     ) -> None:
         self.loop_bias = loop_bias
@@ -136,7 +140,7 @@ class MotionEquation:
         if G is not None:
             P, self.back = _combinations(G)
             M, h, J, actuated = P @ M, P @ h, J @ P.T, np.arange(len(G))
-        self.M, self.h, self.J, self.actuated, self.scale = M, h, J, actuated, scale
+        self.M, self.h, self.J, self.actuated, self.scale, self.lengths = M, h, J, actuated, scale, lengths
 
     @classmethod
     def of(cls, robot: Dynamics, tick: Tick) -> MotionEquation:
@@ -146,7 +150,7 @@ class MotionEquation:
         J = layout.kinematics(robot).J_force
         loop_bias = robot.loop_motion.bias if layout.nf > layout.nc else NO_LOOPS
         G = robot.actuation_matrix if robot.model.actuators else None
-        return cls(robot.mass_matrix, h, J, loop_bias, robot.actuated, force_scale(robot), G)
+        return cls(robot.mass_matrix, h, J, loop_bias, robot.actuated, force_scale(robot), robot.lengths, G)
 
     @property
     def L(self) -> Array:
@@ -210,8 +214,8 @@ class MotionEquation:
 
     @property
     def K(self) -> Array:
-        """K of K y + h = Sᵀ τ, with y = (v̇, f / s); shape (nv, nv + nf)."""
-        return np.hstack([self.M, -self.scale * self.J.T])
+        """K of K y + h = Sᵀ τ, with y = (L v̇, f / s); shape (nv, nv + nf)."""
+        return np.hstack([self.M / self.lengths, -self.scale * self.J.T])
 
     def basis(self) -> Array:
         """[y₀ Z]: all y = y₀ + Z z that unactuated rows and loops allow, y₀ of least norm and Z orthonormal.
@@ -225,19 +229,19 @@ class MotionEquation:
         if not len(self.loop_bias):
             return _solutions(E, e)
         closing = np.zeros((len(self.loop_bias), E.shape[1]))
-        closing[:, : len(self.h)] = self.L
+        closing[:, : len(self.h)] = self.L / self.lengths
         return _solutions_of_any_rank(np.vstack([E, closing]), np.concatenate([e, -self.loop_bias]))
 
     def expand(self, y: Array) -> Array:
         """X of y: forces in N, torques by the actuated rows; shape (n,)."""
         nv = len(self.h)
-        acceleration, force = y[:nv], self.scale * y[nv:]
+        acceleration, force = y[:nv] / self.lengths, self.scale * y[nv:]
         return np.concatenate([acceleration, force, self.torque(acceleration, force)])
 
     def freedom(self) -> Array:
         """T of x = x₀ + T z for all x that physics allows, shape (n, free)."""
         nv, Z = len(self.h), self.basis()[:, 1:]
-        return np.vstack([Z[:nv], self.scale * Z[nv:], self.K[self.actuated] @ Z])
+        return np.vstack([Z[:nv] / self.lengths[:, None], self.scale * Z[nv:], self.K[self.actuated] @ Z])
 
 
 def _combinations(G: Array) -> tuple[Array, Array]:

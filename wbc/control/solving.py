@@ -25,6 +25,9 @@ from wbc.tasking.layout import Layout
 FIXED = 1e-9
 """A row with less than this share left is fixed by physics."""
 
+TURNS = 1e-9
+"""A smaller share of a row is nothing."""
+
 OPTIMAL, STOPPED, UNSOUND = 0, 2, 3
 """Status numbers of the kernel; 1 is relaxed."""
 
@@ -108,6 +111,7 @@ class CompiledSolving(Solving):
         self._merges = any(level != index or factor != 1.0 for index, (level, factor) in enumerate(levels))
         actuated = tuple(int(index) for index in equation.actuated)
         self._sizes = layout.nv, layout.nf, layout.nf - layout.nc, actuated
+        self._lengths = equation.lengths
         self._scale, self._solver, self._effort = equation.scale, solver, np.array(effort, dtype=float)
         self._tolerance = 0.5 * force_tolerance(equation.scale)
         self._soften = self._solver_options("soften", 0.0)
@@ -133,6 +137,7 @@ class CompiledSolving(Solving):
         count = 1 + max(level for level, _ in self._levels)
         options = self._solver_options("max_iterations", 1000), self._solver_options("rank_tolerance", 1e-9)
         plan = kernel.TickPlan(*self._sizes, self._scale, count, shapes, *options)
+        plan.lengths(self._lengths)
         plan.soften(self._soften, 1)
         plan.efforts(self._effort)
         return plan
@@ -260,7 +265,10 @@ class LevelSolving(Solving):
         C = equation.basis()
         A = stacked(parts, self._layout)
         torque = A[:, nv + nf :]
-        A_y = np.hstack([A[:, :nv], equation.scale * A[:, nv : nv + nf]]) + torque @ equation.K[equation.actuated]
+        A_y = (
+            np.hstack([A[:, :nv] / equation.lengths, equation.scale * A[:, nv : nv + nf]])
+            + torque @ equation.K[equation.actuated]
+        )
         shift = torque @ equation.h[equation.actuated] + A_y @ C[:, 0]
         norms = np.sqrt((A_y * A_y).sum(axis=1))
         A_z = A_y @ C[:, 1:]
@@ -270,13 +278,24 @@ class LevelSolving(Solving):
         hierarchy.lower -= shift
         hierarchy.upper -= shift
         hierarchy.norms = norms
-        hierarchy.yields_from, hierarchy.scales = 1, scales_of(parts, hierarchy)
+        units = _units(A_y, equation.lengths, norms)
+        hierarchy.yields_from, hierarchy.scales = 1, scales_of(parts, hierarchy, units)
         hierarchy.loads = self._share[:, None] * (equation.K[equation.actuated] @ C[:, 1:])
         answer = ask(self._solver, hierarchy, seconds)
         if isinstance(answer, Exception):
             return Outcome(equation.expand(C[:, 0]), "failed", reason=answer)
         x = equation.expand(C[:, 0] + C[:, 1:] @ answer.x)
         return outcome_of(answer, x, _loads_beyond(parts, answer, 0.5 * force_tolerance(equation.scale)))
+
+
+def _units(A: Array, lengths: Array, norms: Array) -> Array:
+    """In what rows of y are measured: 1 / L where there is nothing in them but what turns, else 1; shape (rows,)."""
+    turns = np.flatnonzero(lengths != 1.0)
+    if not len(turns):
+        return np.ones(len(A))
+    parts = np.abs(A) > TURNS * norms[:, None]
+    moves = np.delete(parts, turns, axis=1).any(axis=1)
+    return np.where(parts.any(axis=1) & ~moves, 1.0 / lengths[turns[0]], 1.0)
 
 
 def _loads_beyond(parts: Sequence[Part], answer: Answer, tolerance: float) -> bool:
@@ -348,8 +367,14 @@ def hierarchy_of(parts: Sequence[Part], levels: int, A: Array) -> Hierarchy:
     return hierarchy
 
 
-def scales_of(parts: Sequence[Part], hierarchy: Hierarchy) -> Array:
-    """The size of the rows of each part, with their weights: what is left of a direction is measured by it."""
+def scales_of(parts: Sequence[Part], hierarchy: Hierarchy, units: Array) -> Array:
+    """What is left of a direction is measured by these: the mean size of the rows of each part, each in its own unit.
+
+    Args:
+        parts: of a tick.
+        hierarchy: their rows, with the weights.
+        units: of the rows, shape (rows,).
+    """
     norms = hierarchy.scaled_norms()
     assert norms is not None
     scales, start = np.zeros(len(norms)), 0
@@ -357,7 +382,7 @@ def scales_of(parts: Sequence[Part], hierarchy: Hierarchy) -> Array:
         at = slice(start, start + len(part.lower))
         start = at.stop
         if len(part.lower):
-            scales[at] = np.sqrt(np.mean(norms[at] ** 2))
+            scales[at] = np.sqrt(np.mean((norms[at] / units[at]) ** 2)) * units[at]
     return scales
 
 

@@ -143,6 +143,7 @@ class Backend(ABC):
         self._moved: dict[str, OneMotion] = {}
         self.updates = 0
         self._spare: Any = None
+        self._lengths: Array | None = None
 
     # --- what a backend fills in ---------------------------------------------------------------------------------
 

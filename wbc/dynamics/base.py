@@ -10,6 +10,7 @@ import scipy.linalg
 
 from wbc.arrays import Array, ArrayLike, IntArray, numbers
 from wbc.dynamics.backend import Backend, FrameSet, FramesMotion, OneMotion, Place
+from wbc.dynamics.lengths import lengths_of
 from wbc.dynamics.loops import LoopMotion, closed, held, projected
 from wbc.errors import WbcError, show, unknown_name
 from wbc.geometry import so3
@@ -584,10 +585,20 @@ class Dynamics(Backend):
         """Mass of all moving bodies, kg."""
         return self.model.mass
 
+    @property
+    def lengths(self) -> Array:
+        """By which velocities are compared: 1, or a length of the robot where they turn, m, shape (nv,); read-only.
+
+        See `wbc.dynamics.lengths`.
+        """
+        if self._lengths is None:
+            self._lengths = lengths_of(self._scratch())
+        return self._lengths
+
     def copy(self) -> Dynamics:
         """An independent robot in the same state, with the same added frames; the model is shared."""
         twin: Dynamics = self._fork()
-        twin._added = dict(self._added)
+        twin._added, twin._lengths = dict(self._added), self._lengths
         twin.friction_speed = self.friction_speed
         if self.updates:
             twin.update(self._q, self._v)
