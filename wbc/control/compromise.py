@@ -35,11 +35,10 @@ CALM, BACK = 0.1, 0.2
 JUST = 1.0
 """A strict answer that lasts for so long, s, lasts."""
 
-RATIO = 300.0
-"""How much more a level weighs than the next one: a level that can be met is met to this share of what the next one
-would change, and singular directions are still damped. With 100 posture pulls a centre of mass that is over the toes
-twice as far away (18 mm of a loop of 30 mm, against 9); with 3000 a humanoid's arms chatter at their limits."""
-
+RATIO, ON_FEET = 100.0, 300.0
+"""How much more a level weighs than the next one, so that singular directions are damped; and how much more where the
+robot has contacts. There posture, which closed chains can't follow, pulls for as long as levels are traded: a centre of
+mass over the toes came 18 mm off a loop of 30 mm with 100, and 9 mm with 300. With 3000 a humanoid's arms chatter."""
 
 ALIKE = 0.5
 """Where innovations of v that follow each other are less alike, torques may follow the noise of sensors: no trade
@@ -72,11 +71,12 @@ class Compromise:
     """Whether levels are traded, and how far. A tick once more changes nothing.
 
     Attributes:
-        solver: that trades them.
+        solver: that trades them where there are no contacts.
+        on_feet: that trades them where there are some.
     """
 
     def __init__(self) -> None:
-        self.solver = WeightedQP(RATIO)
+        self.solver, self.on_feet = WeightedQP(RATIO), WeightedQP(ON_FEET)
         self.forget()
 
     def forget(self) -> None:

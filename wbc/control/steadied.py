@@ -177,7 +177,8 @@ class SteadyTicks(Independent):
         """For contacts that are closed together; strict, or with levels that are traded."""
         key = asked.tick.layout, traded
         if key not in self._solvings:
-            solver = self._compromise.solver if traded else self._solver
+            trades = self._compromise.on_feet if asked.tick.layout.contacts else self._compromise.solver
+            solver = trades if traded else self._solver
             kept = asked.program.leading_needs if traded else None
             effort = self._robot.limits.effort
             made = SteadySolving(asked.program, asked.equation, solver, self._bound.task, effort, kept)
