@@ -17,7 +17,7 @@ from wbc.application import reports
 from wbc.application.beginning import sways
 from wbc.application.commands.robots import _in_folder
 from wbc.application.rolling import stack
-from wbc.application.round import Loop, in_reach
+from wbc.application.round import Loop, in_reach, reaches
 from wbc.application.trial import Trial, try_robot
 
 
@@ -132,6 +132,80 @@ def test_robots_prints_what_stands_beside_the_tree(tmp_path) -> None:
 def test_robots_prints_what_was_found(walker) -> None:
     out, _, code = run("robots", walker)
     assert code == 0 and "foot left_ankle_roll_link_sole: a sole of 0.22 × 0.1 m" in out
+
+
+GRIPPER = """<mujoco><option timestep=".001"/><worldbody><body name="palm" pos="0 0 .5"><geom size=".03" mass=".5"/>
+  <body name="left" pos="0 .05 0"><joint name="left" axis="1 0 0" range="-1 1"/>
+    <geom type="capsule" fromto="0 0 0 0 0 .1" size=".01" mass=".1"/><site name="tip_left" pos="0 0 .1"/></body>
+  <body name="right" pos="0 -.05 0"><joint name="right" axis="1 0 0" range="-1 1"/>
+    <geom type="capsule" fromto="0 0 0 0 0 .1" size=".01" mass=".1"/><site name="tip_right" pos="0 0 .1"/></body>
+  </body></worldbody>
+  <actuator><motor joint="left" ctrlrange="-3 3"/><motor joint="right" ctrlrange="-3 3"/></actuator></mujoco>"""
+
+
+def test_fingers_that_go_to_and_fro_are_held(tmp_path) -> None:
+    pytest.importorskip("mujoco")
+    file = tmp_path / "gripper.xml"
+    file.write_text(GRIPPER)
+    trial = try_robot(str(file))
+    assert trial.kind == "joints" and trial.stood and trial.followed and trial.unit == "rad"
+    assert re.fullmatch(r"\w+, \w+: no loop is in reach there", trial.found["held"])
+
+
+@pytest.mark.filterwarnings("ignore:.*there are no actuators")
+def test_a_hand_that_is_welded_to_the_world_has_no_loop_to_go_round(tmp_path) -> None:
+    """As an arm whose file holds its hand by a body that is moved from outside."""
+    pytest.importorskip("mujoco")
+    links, inner = "", "<site name='tip' pos='0 0 .1'/>"
+    for number, axis in enumerate(("0 0 1", "0 1 0", "1 0 0", "0 1 0", "0 0 1", "0 1 0")):
+        inner = (
+            f'<body name="link{5 - number}" pos=".1 0 .1"><joint name="j{5 - number}" axis="{axis}"/>'
+            f'<geom type="capsule" fromto="0 0 0 .1 0 .1" size=".02" mass=".5"/>{inner}</body>'
+        )
+    links = f"<mujoco><worldbody>{inner}</worldbody><equality><weld body1='link5'/></equality></mujoco>"
+    free, held = (wbc.load(mujoco_model(text)) for text in (links.replace("<weld body1='link5'/>", ""), links))
+    assert reaches(free, "tip") and not reaches(held, "tip")
+
+
+def mujoco_model(text: str):
+    import mujoco
+
+    return mujoco.MjModel.from_xml_string(text)
+
+
+def test_a_body_with_several_joints_is_pushed(tmp_path) -> None:
+    pytest.importorskip("mujoco")
+    file = tmp_path / "table.xml"
+    file.write_text(
+        '<mujoco><worldbody><body name="table"><joint name="x" type="slide" axis="1 0 0"/>'
+        '<joint name="y" type="slide" axis="0 1 0"/><geom size=".1"/></body></worldbody>'
+        '<actuator><motor joint="x" ctrlrange="-99 99"/><motor joint="y" ctrlrange="-99 99"/></actuator></mujoco>'
+    )
+    trial = try_robot(str(file))
+    assert trial.stood and trial.followed and trial.figures["off after the push"] > 1e-4
+
+
+@pytest.mark.parametrize(
+    ("was", "now", "reason"),
+    [
+        (
+            '<freejoint/><geom type="box"',
+            '<joint name="x" type="slide" axis="1 0 0"/><joint name="z" type="slide" axis="0 0 1"/>'
+            '<joint name="turn" axis="0 1 0"/><geom type="box"',
+            "all of it moves by x, z, turn, which have no motors",
+        ),
+        ("<body name", '<body gravcomp="1" name', "its feet carry nothing"),
+        ('pos="0 0 0.6"', 'pos="0 0 0.6" euler="3.14159 0 0"', "above its feet"),
+    ],
+)
+def test_what_does_not_stand_on_its_feet_is_refused(tmp_path, was: str, now: str, reason: str) -> None:
+    pytest.importorskip("mujoco")
+    file = tmp_path / "odd.xml"
+    text = dog().replace(was, now)
+    assert text != dog()
+    file.write_text(text)
+    with pytest.raises(wbc.WbcError, match=reason):
+        try_robot(str(file), feet=["FL_shank", "FR_shank", "HL_shank", "HR_shank"] if "euler" in now else None)
 
 
 @pytest.mark.parametrize(("name", "sideways"), [("diffdrive", False), ("omni", True)])

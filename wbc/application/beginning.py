@@ -18,6 +18,12 @@ from wbc.errors import WbcError
 FREE = 1e-6
 """What a hand or a base that can be moved along an axis moves by at least, m for each radian."""
 
+WEIGHTLESS = 0.05
+"""Share of its weight below which a robot's feet carry nothing."""
+
+LYING = 0.05
+"""A centre of mass that is not higher above the feet than this share of its distance from them is beside them."""
+
 GAP, DROP = 1e-4, 0.1
 """A robot that is higher than the first, and not as high as the second, above the ground is put down on it, m."""
 
@@ -41,6 +47,55 @@ def refuse_several(robot: Dynamics, file: str) -> None:
         raise WbcError(
             f"{file}: there are several robots that float ({names}); a trial takes one: give each its own file"
         )
+
+
+def refuse_unfit(robot: Dynamics, file: str) -> None:
+    """Raises a `WbcError` where a robot is none that stands, or holds an arm, as its file has it.
+
+    Args:
+        robot: all that is in it.
+        file: its name.
+    """
+    model, posed = robot.model, robot.copy()
+    posed.update(model.nominal)
+    if not model.floating:
+        if slides := _drifts(robot):
+            raise WbcError(
+                f"{file}: all of it moves by {', '.join(slides)}, which have no motors, as a walker in a plane does: a "
+                "trial is for a base that floats, rolls, or is fixed"
+            )
+        return
+    if not model.feet:
+        return
+    if abs(posed.gravity_force[2]) < WEIGHTLESS * 9.81 * model.mass:
+        raise WbcError(
+            f"{file}: its file takes its weight from it (gravcomp), so that its feet carry nothing: there is no "
+            "standing to try; take gravcomp out of the file"
+        )
+    feet = np.array([posed.pose(foot)[:3, 3] for foot in model.feet])
+    height = posed.com[2] - feet[:, 2].min()
+    if height < LYING * np.linalg.norm(feet - posed.com, axis=1).max():
+        raise WbcError(
+            f"{file}: in its file's posture it lies: its centre of mass is {1e3 * height:.2g} mm above its feet "
+            f"({', '.join(model.feet)}); give the file a keyframe in which it stands, or wbc.load a nominal= that does"
+        )
+
+
+def _drifts(robot: Dynamics) -> list[str]:
+    """The joints without motors by which all that has motors moves, where one of them slides."""
+    model, driven, passive = robot.model, list[set[str]](), []
+    above = {joint.child: joint for joint in model.joints.values()}
+    for name in model.joints:
+        if model.drives(name):
+            body, over = model.joints[name].child, set()
+            while body in above:
+                over.add(above[body].name)
+                body = above[body].parent
+            driven.append(over)
+    if driven:
+        shared = set[str].intersection(*driven)
+        passive = [name for name in model.joints if name in shared and model.joints[name].nv and not model.drives(name)]
+    return passive if any(model.joints[name].kind == "prismatic" for name in passive) else []
 
 
 def in_a_fit_posture(robot: Dynamics, file: str, found: dict[str, str], options: dict[str, Any]) -> Dynamics:

@@ -19,6 +19,10 @@ INNER = 0.2
 CLEAR = 0.12
 """What a hand moves by in its worst direction, as a share of its best, where it can go round a loop."""
 
+FLAT, POSTURES = 1e-3, 8
+"""A hand that moves across a plane by less than this share of what it moves by in it, in each of so many postures,
+stays in it."""
+
 SPENT = 0.6
 """Share of what a motor gives that the weight may take."""
 
@@ -55,7 +59,8 @@ def _moved(
     Where there is none, the joints are taken into their limits.
     """
     model = posed.model
-    before, fits = touching(plant, q), _fits(posed, q, hand, joints, turns)
+    ways = freedom(posed, hand, joints)
+    before, fits = touching(plant, q), _fits(posed, q, hand, joints, ways, turns)
     if fits and not before:
         return None
     at = [model.q_index[name] for name in joints]
@@ -68,7 +73,7 @@ def _moved(
         away = 0.5 * sample / SAMPLES * span * rng.uniform(-1.0, 1.0, len(at))
         tried[at] = np.clip(home + away, low + INNER * span, high - INNER * span).round(3)
         closed = posed.close_loops(tried) if model.loops else tried
-        if not _fits(posed, closed, hand, joints, turns):
+        if not _fits(posed, closed, hand, joints, ways, turns):
             continue
         count = touching(plant, closed)
         if count < least:
@@ -102,7 +107,7 @@ def _carrying(model: Model, hand: str) -> list[str]:
     return found
 
 
-def _fits(posed: Dynamics, q: Array, hand: str, joints: list[str], turns: bool) -> bool:
+def _fits(posed: Dynamics, q: Array, hand: str, joints: list[str], ways: int, turns: bool) -> bool:
     """Whether the joints of a hand have room and strength, and it can move in as many directions as it ever can."""
     model = posed.model
     posed.update(q)
@@ -111,7 +116,7 @@ def _fits(posed: Dynamics, q: Array, hand: str, joints: list[str], turns: bool) 
         room = ROOM * min(joint.upper - joint.lower, 2 * np.pi)
         if not joint.lower + room <= q[model.q_index[name]] <= joint.upper - room:
             return False
-    return _carries(posed, joints) and can_move(posed, hand, joints, turns)
+    return _carries(posed, joints) and can_move(posed, hand, joints, ways, turns)
 
 
 def _carries(posed: Dynamics, joints: list[str]) -> bool:
@@ -122,19 +127,41 @@ def _carries(posed: Dynamics, joints: list[str]) -> bool:
     return bool((np.abs(posed.gravity_force[motors][own]) <= SPENT * limits).all())
 
 
-def can_move(posed: Dynamics, hand: str, joints: list[str], turns: bool, share: float = 1.0) -> bool:
+def freedom(robot: Dynamics, hand: str, joints: list[str]) -> int:
+    """In how many directions joints can move a hand, in the best of some postures: two, if it stays in a plane.
+
+    Args:
+        robot: of `wbc.load`.
+        hand: frame.
+        joints: that move it.
+    """
+    model, posed, rng = robot.model, robot.copy(), np.random.default_rng(0)
+    at = [model.q_index[name] for name in joints]
+    low = np.array([max(model.joints[name].lower, -np.pi) for name in joints])
+    high = np.array([min(model.joints[name].upper, np.pi) for name in joints])
+    q, most = np.array(model.nominal), 0
+    for posture in range(POSTURES):
+        q[at] = rng.uniform(low, high) if posture else q[at]
+        posed.update(q)
+        size = np.linalg.svd(posed.jacobian(hand)[:3, [model.v_index[name] for name in joints]])[1]
+        most = max(most, int((size > FLAT * size.max(initial=1e-300)).sum()))
+    return most
+
+
+def can_move(posed: Dynamics, hand: str, joints: list[str], ways: int, turns: bool, share: float = 1.0) -> bool:
     """Whether a hand can move in as many directions as it ever can.
 
     Args:
         posed: in a state.
         hand: frame.
         joints: that move it.
+        ways: of `freedom`.
         turns: whether it is turned, too, or held from turning.
         share: of what is asked of a posture to begin in.
     """
     J = posed.jacobian(hand)[:, [posed.model.v_index[name] for name in joints]]
     size = np.linalg.svd(J[:3])[1]
-    if len(joints) > 1 and size[min(len(joints), 3) - 1] < share * CLEAR * size[0]:
+    if ways > 1 and size[ways - 1] < share * CLEAR * size[0]:
         return False
     return not turns or stacks.turning(J) >= share * stacks.TURNING
 

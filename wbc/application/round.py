@@ -6,8 +6,9 @@ import math
 from collections.abc import Callable, Iterable
 
 import numpy as np
+import scipy.linalg
 
-from wbc.application.posture import can_move, moving_joints, plant_of, touching
+from wbc.application.posture import can_move, freedom, moving_joints, plant_of, touching
 from wbc.arrays import Array
 from wbc.dynamics.base import Dynamics
 from wbc.kinematics import InverseKinematics
@@ -26,8 +27,18 @@ HALVINGS = 3
 QUICK = 0.7
 """Share of the greatest speed of a joint that a loop may take of it."""
 
+ASIDE = 0.1
+"""Sine of the greatest angle between a loop's plane and where a hand can go."""
+
+FINGER = 4
+"""Joints that a finger has at the most: its tip may go to and fro without going round."""
+
 NEAR = 1e-4
 """Of a point on it, m and rad, for the hand to be there."""
+
+FREE, POSTURES = 1e-3, 8
+"""A hand that moves in some direction by less than this share of what its joints move it by, in each of so many
+postures, does not move there: a finger may go to and fro along an arc only."""
 
 
 class Loop:
@@ -61,6 +72,33 @@ class Loop:
         return pose, np.append(velocity, np.zeros(3)), np.append(acceleration, np.zeros(3))
 
 
+def reaches(robot: Dynamics, hand: str) -> bool:
+    """Whether a hand can go up, and to some side, and in more than one direction: a planar base, or a finger with one
+    joint, has no loop to go round.
+
+    Args:
+        robot: with a fixed base.
+        hand: frame.
+    """
+    model, posed, rng = robot.model, robot.copy(), np.random.default_rng(0)
+    joints = [joint for joint in model.joints.values() if joint.nq == 1 and model.drives(joint.name)]
+    at = [model.q_index[joint.name] for joint in joints]
+    low = np.array([max(joint.lower, -math.pi) for joint in joints])
+    high = np.array([min(joint.upper, math.pi) for joint in joints])
+    q = model.nominal.copy()
+    for posture in range(1 if model.loops else POSTURES):
+        q[at] = rng.uniform(low, high) if posture else q[at]
+        posed.update(q)
+        J = posed.jacobian(hand)[:3]
+        least = FREE * np.linalg.norm(J)
+        if model.loops:
+            J = J @ scipy.linalg.null_space(posed.loop_motion.J)
+        size = np.linalg.svd(J, compute_uv=False)
+        if len(size) > 1 and min(size[1], np.linalg.norm(J[2]), np.linalg.norm(J[:2])) > least:
+            return True
+    return False
+
+
 def in_reach(
     robot: Dynamics, radius: float, loops: Callable[[str, float], Loop], hands: Iterable[str]
 ) -> tuple[float, tuple[str, ...]]:
@@ -73,12 +111,13 @@ def in_reach(
         hands: frames.
 
     Returns:
-        The radius, and the hands that can go round the smallest loop, as some thumbs can't: all where none can.
+        The radius, and the hands that can go round the smallest loop, as some thumbs can't. Where none can: those that
+        are no fingers.
     """
     plant, smallest = plant_of(robot), radius * 0.5**HALVINGS
     can = tuple(hand for hand in hands if _goes_round(robot, hand, loops(hand, smallest), plant))
-    if not can:
-        return radius, tuple(hands)  # whatever holds them back, the trial shows it
+    if not can:  # whatever holds them back, the trial shows it
+        return radius, tuple(hand for hand in hands if len(moving_joints(robot.model, hand)) > FINGER)
     for halvings in range(HALVINGS):
         smaller = radius * 0.5**halvings
         if all(_goes_round(robot, hand, loops(hand, smaller), plant) for hand in can):
@@ -89,17 +128,28 @@ def in_reach(
 def _goes_round(robot: Dynamics, hand: str, loop: Loop, plant: MujocoSimulator | None) -> bool:
     joints = moving_joints(robot.model, hand)
     if not joints or set(joints) & set[str]().union(*tied_joints(robot.model)):
-        return True  # balls, and the loops of a linkage, are not kept in this: it is tried as it was told
+        return _sets_out(robot, hand, loop)  # balls, and the loops of a linkage, are not kept in what follows
     finder = InverseKinematics(robot, hand, joints=joints, restarts=0, tolerance=NEAR)
     q, posed, model = robot.model.nominal, robot.copy(), robot.model
+    ways = freedom(robot, hand, joints)
     before, at = touching(plant, q), [model.q_index[name] for name in joints]
     fastest = np.array([model.joints[name].velocity for name in joints]) * QUICK * AROUND / (POINTS - 1)
     for t in LOOP + AROUND * np.linspace(0.0, 1.0, POINTS):
         found = finder.solve(loop.target(float(t))[0], q)
         posed.update(found.q)
-        if not found.solved or not can_move(posed, hand, joints, loop.home.shape == (4, 4), 0.5):
+        if not found.solved or not can_move(posed, hand, joints, ways, loop.home.shape == (4, 4), 0.5):
             return False
         if (np.abs(found.q - q)[at] > fastest).any() or touching(plant, found.q) > before:
             return False
         q = found.q
     return True
+
+
+def _sets_out(robot: Dynamics, hand: str, loop: Loop) -> bool:
+    """Whether a hand can move in the plane of a loop where that begins."""
+    posed = robot.copy()
+    posed.update(robot.model.nominal)
+    J = posed.jacobian(hand)[:3]
+    U = scipy.linalg.orth(J @ scipy.linalg.null_space(posed.loop_motion.J) if robot.model.loops else J, rcond=FREE)
+    ways = np.column_stack([loop.side, [0.0, 0.0, 1.0]])
+    return bool(np.linalg.norm(ways - U @ (U.T @ ways), axis=0).max() < ASIDE)

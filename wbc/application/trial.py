@@ -13,8 +13,8 @@ import numpy as np
 import wbc
 from tasks import stacks
 from wbc.application import rolling
-from wbc.application.beginning import FREE, in_a_fit_posture, on_the_ground, refuse_several, sways
-from wbc.application.round import AROUND, LOOP, Loop, in_reach
+from wbc.application.beginning import FREE, in_a_fit_posture, on_the_ground, refuse_several, refuse_unfit, sways
+from wbc.application.round import AROUND, LOOP, Loop, in_reach, reaches
 from wbc.arrays import Array
 from wbc.control.controller import Controller
 from wbc.dynamics.base import Dynamics
@@ -136,6 +136,7 @@ def _try(file: str, simulator: str, seconds: float, record: Path | None, options
         if not robot.na:
             raise WbcError(f"{file}: no actuator drives a joint, so it can't be controlled")
         refuse_several(robot, file)
+        refuse_unfit(robot, file)
         robot = in_a_fit_posture(robot, file, found, options)
         robot = on_the_ground(robot, file, found, options)
         wheeled = rolling.rolls(robot)
@@ -207,19 +208,21 @@ def _plan(robot: Dynamics, controller: Controller, found: dict[str, str]) -> Tri
         moved = "base" if "base" in names else "center of mass"
         frames = (model.root,) if moved == "base" else ()
         radius = RADIUS[moved] * float(posed.com[2] - min(posed.pose(foot)[2, 3] for foot in model.feet))
-    elif model.hands and all(_reaches(posed, hand) for hand in model.hands):
-        kind, moved, unit, frames = "arm", ", ".join(model.hands), "m", model.hands
+    elif frames := tuple(hand for hand in model.hands if reaches(robot, hand)):
+        kind, moved, unit = "arm", ", ".join(frames), "m"
         root = model.root if model.root in model.frame_names else "world"
         start = posed.pose(root)[:3, 3]
-        reach = min(float(np.linalg.norm(posed.pose(hand)[:3, 3] - start)) for hand in model.hands)
+        reach = min(float(np.linalg.norm(posed.pose(hand)[:3, 3] - start)) for hand in frames)
         radius = min(0.05, RADIUS["hand"] * reach)
     trial = Trial(model.name, kind, found, moved, unit, radius, frames=frames)
     if kind == "arm":
         loop = lambda hand, size: _loop(posed, controller, trial, hand, size)  # noqa: E731
         trial.radius, trial.frames = in_reach(robot, radius, loop, frames)
         trial.moved = ", ".join(trial.frames)
-        if held := [hand for hand in frames if hand not in trial.frames]:
-            found["held"] = f"{', '.join(held)}: no loop is in reach there"
+        if not trial.frames:
+            trial.kind, trial.unit, trial.radius = "joints", "rad", 0.0
+    if held := [hand for hand in model.hands if kind in ("arm", "joints") and hand not in trial.frames]:
+        found["held"] = f"{', '.join(held)}: no loop is in reach there"
     return trial
 
 
@@ -245,8 +248,9 @@ def _scene(robot: Dynamics, controller: Controller, plant: Plant, trial: Trial, 
     weight = SHARE * 9.81 * model.mass
     body = model.root if trial.kind != "arm" else trial.frames[0]
     if trial.kind == "joints":
-        ends = [joint.child for joint in model.joints.values() if joint.nv]
-        body = next(name for name in reversed(ends) if name in model.frame_names)
+        # a body with several joints is fixed to the last of them
+        ends = sorted(model.joints.values(), key=lambda joint: joint.nv > 0)
+        body = next(joint.child for joint in reversed(ends) if joint.child in model.frame_names)
     aside = np.array([0.0, 1.0, 0.0])
     if trial.kind == "arm":
         aside = _side(posed, trial)
@@ -274,12 +278,6 @@ def _strength(posed: Dynamics, hand: str, aside: Array) -> float:
 def _way(controller: Controller, trial: Trial) -> rolling.Way:
     drive: Any = controller.stack[rolling.TASK]
     return rolling.Way(trial.radius, "y" in drive.axes, LOOP, AROUND)
-
-
-def _reaches(posed: Dynamics, hand: str) -> bool:
-    """Whether a hand can go up, and to some side, as round a loop: a planar base can't go up."""
-    J = posed.jacobian(hand)[:3]
-    return bool(np.linalg.norm(J[:2]) > FREE and np.linalg.norm(J[2]) > FREE)
 
 
 def _task(controller: Controller, trial: Trial, frame: str) -> Any:  # noqa: ANN401  a task with axes
