@@ -17,7 +17,7 @@ from wbc.arrays import Array
 from wbc.contacts import Contact, PointContact, SurfaceContact
 from wbc.control.stack import Stack
 from wbc.dynamics import Dynamics
-from wbc.errors import WbcError, number, show
+from wbc.errors import WbcError, number, show, unknown_name
 from wbc.model.loops import tied_joints
 from wbc.tasking.gains import Gains
 from wbc.tasking.levels import Levels
@@ -290,6 +290,8 @@ def _quiet_joints(robot: Dynamics, hand: str | None) -> list[str]:
 
 def _hand(robot: Dynamics, hand: str | None) -> str:
     if hand is not None:
+        if hand not in robot.frames:
+            raise unknown_name("frame", hand, robot.frames)
         return hand
     if not robot.model.hands:
         raise WbcError(f"{robot.model.name!r} has no hand: name a frame, hand=..., or wbc.load(..., hands=[...])")

@@ -49,11 +49,20 @@ def unknown_name(kind: str, name: object, known: Iterable[str]) -> WbcError:
     message = f"no {kind} {show(name)}"
     if isinstance(name, str) and len(name) <= 200:
         lowered = {candidate.lower(): candidate for candidate in itertools.islice(names, 1000)}
-        near = difflib.get_close_matches(name.lower(), lowered, n=1, cutoff=0.6)
+        near = difflib.get_close_matches(name.lower(), lowered, n=5, cutoff=0.6)
         if near:
-            message += f"; did you mean {show(lowered[near[0]])}?"
+            nearest = max(near, key=lambda candidate: _likeness(candidate, name.lower()))
+            message += f"; did you mean {show(lowered[nearest])}?"
     shown = ", ".join(show(candidate) for candidate in names[:24]) + (", ..." if len(names) > 24 else "")
     return WbcError(f"{message} (there {'is' if len(names) == 1 else 'are'}: {shown or 'none'})")
+
+
+def _likeness(candidate: str, name: str) -> tuple[float, int]:
+    """How much of two names is the same, and in how few pieces: FL_foot is in FL_calf_foot in two, in FR_calf_foot in
+    three.
+    """
+    match = difflib.SequenceMatcher(None, candidate, name)
+    return match.ratio(), -len(match.get_matching_blocks())
 
 
 def number(value: object, what: str, low: float = 0.0, high: float = math.inf, *, above: bool = False) -> float:

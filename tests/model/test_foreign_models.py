@@ -665,6 +665,16 @@ def test_a_package_that_is_missing_is_named(package, monkeypatch):
         importlib.import_module(f"wbc.model.{package}")
 
 
+def test_a_mesh_that_is_missing_says_where_to_look(tmp_path) -> None:
+    file = tmp_path / "robot.xml"
+    file.write_text(
+        '<mujoco><compiler meshdir="assets"/><asset><mesh file="trunk.stl"/></asset>'
+        '<worldbody><geom type="mesh" mesh="trunk"/></worldbody></mujoco>'
+    )
+    with pytest.raises(wbc.WbcError, match=r"trunk.stl.*look in the folders .* \(meshdir, texturedir\)"):
+        wbc.load(file)
+
+
 def test_no_warning_is_left_over():
     with warnings.catch_warnings():
         warnings.simplefilter("error", wbc.WbcWarning)

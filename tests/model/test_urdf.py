@@ -577,6 +577,18 @@ def test_what_is_made_to_swell_is_refused_in_no_time(case, elapsed):
     assert len(found) <= 110 and max(map(len, found)) < 4000
 
 
+def test_the_name_that_is_proposed_is_the_one_with_the_fewest_gaps() -> None:
+    feet = ["FL_calf_foot", "FR_calf_foot", "RL_calf_foot"]
+    assert "did you mean 'FL_calf_foot'?" in str(unknown_name("contact", "FL_foot", feet))
+
+
+def test_a_folder_names_the_files_in_it(tmp_path) -> None:
+    for name in ("scene.xml", "robot.urdf", "notes.txt"):
+        (tmp_path / name).write_text("")
+    with pytest.raises(wbc.WbcError, match=r"is a folder; .* \(there are: 'robot.urdf', 'scene.xml'\)"):
+        wbc.load(tmp_path)
+
+
 def test_a_misspelt_name_among_very_many_is_reported_in_no_time(elapsed):
     names = [f"link_number_{n}" for n in range(300_000)]
     with elapsed(0.5):

@@ -117,6 +117,11 @@ def test_a_humanoid_reaches_while_it_stands() -> None:
     assert np.linalg.norm(robot.pose("right_hand")[:3, 3] - goal) < 5e-3
 
 
+def test_a_hand_that_does_not_exist_is_named() -> None:
+    with pytest.raises(wbc.WbcError, match="no frame 'tol'; did you mean 'tool'"):
+        tasks.stacks.reaching(wbc.load("arm", "numpy"), "tol")
+
+
 def test_gains_follow_the_height_and_the_period() -> None:
     robot = wbc.load("quadruped")
     usual, slow = (stacks.quadruped(robot, period=period)["base"].gains.kp for period in (1e-3, 0.1))

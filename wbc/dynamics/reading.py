@@ -267,7 +267,9 @@ def _file(what: str | Path) -> Path:
     if path.suffix.lower() in (".urdf", ".xml", ".mjcf"):
         raise WbcError(f"there is no file {show(str(path))}")
     if str(what) and len(str(what)) < 1000 and path.is_dir():
-        raise WbcError(f"{show(str(path))} is a folder; give the URDF or MJCF file in it")
+        files = sorted(file.name for file in path.glob("*.*") if file.suffix.lower() in (".urdf", ".xml", ".mjcf"))
+        there = f" (there are: {', '.join(show(file) for file in files[:8])})" if files else ""
+        raise WbcError(f"{show(str(path))} is a folder; give the URDF or MJCF file in it{there}")
     described = description_names()
     if str(what) in described:
         return description_path(str(what))

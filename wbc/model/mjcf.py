@@ -50,7 +50,13 @@ def read_mjcf(
             spec = mujoco.MjSpec.from_file(str(path))
             m = spec.compile()
     except (ValueError, RuntimeError, mujoco.FatalError) as error:  # RuntimeError: whatever C++ threw
-        raise WbcError(f"{path}: MuJoCo can't read it: {' '.join(str(error).split())}") from None
+        text = " ".join(str(error).split())
+        if "opening file" in text:  # MuJoCo names it without the folder that it looked in
+            text += (
+                "; a mesh, a picture or an included file is not where the file says: look in the folders that its "
+                "<compiler> names (meshdir, texturedir), and fetch what was left out, as by git lfs pull"
+            )
+        raise WbcError(f"{path}: MuJoCo can't read it: {text}") from None
     try:
         check_velocities(m.nv)
     except WbcError as error:
