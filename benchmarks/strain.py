@@ -173,6 +173,7 @@ class Legs:
             "one leg straight": Way(self.stack(np.array([0.05 * h, 0.07 * h, 0.3 * h])), root),
             "sideways": Way(self.stack(np.array([0.0, 0.06 * h, 0.0])), root),
             "crouch": Way(self.stack(np.array([0.0, 0.0, -0.35 * h])), root),
+            "crouch to the ends of joints": Way(self.stack(np.array([0.0, 0.0, -0.35 * h]), ends=True), root),
             "slippery": Way(self.stack(np.array([0.05 * h, 0.03 * h, 0.05 * h]), friction=0.25), root),
             "tired": Way(self.stack(np.array([0.0, 0.0, -0.2 * h]), scale=0.5), root),
         }

@@ -9,6 +9,18 @@
 /* what a limit is like, in the order of `Stopping` */
 enum { BRAKING, GREATEST, APPROACH, OMEGA, INSIDE, PARAMETERS };
 
+/* it comes up to its greatest speed, and to one from which it can still stop, exponentially */
+static double approaching(const double *p, double way, double v, double speed, double T) {
+    const double a = p[BRAKING], t = fmax(p[APPROACH], T), share = T / t, last = a * t * t;
+    double reached = ((way - v * T) / t - v) / (T * (1.0 + 0.5 * share)), falls = fmin(fmax(v / t, 0.0), a);
+    if (way > last) {
+        const double left = way - 0.5 * last, half = v + a * (T / 2);
+        reached = (sqrt(fmax(half * half - v * v + 2 * a * (left - v * T), 0.0)) - half) / T;
+        falls = a * fmin(fmax(v / sqrt(2.0 * a * left), 0.0), 1.0);
+    }
+    return fmax(fmin(share * (speed - v) / T, share * (reached + falls) - falls), -a);
+}
+
 static double most(const double *p, double way, double v, double speed, double T) {
     const double d = fmax(way, 0.0), braking = p[BRAKING], toward = fmax(v, 0.0);
     const double a = fmax(braking, toward * toward / (2 * fmax(d, 1e-9)));
@@ -16,10 +28,7 @@ static double most(const double *p, double way, double v, double speed, double T
     double x = sqrt(fmax(half * half - v * v + 2 * a * left, 0.0)) - half;
     if (v + x < 0) x = fmin(-v, 2 / T * left); /* it stops or turns within the period */
     double bound = x / T;
-    /* it comes up to its greatest speed, and to that from which it can still stop, exponentially */
-    const double share = T / fmax(p[APPROACH], T), stoppable = sqrt(2.0 * braking * d);
-    const double falls = braking * fmin(fmax(v / fmax(stoppable, 1e-9), 0.0), 1.0);
-    bound = fmin(bound, fmax(fmin(share * (speed - v) / T, share * (bound + falls) - falls), -braking));
+    bound = fmin(bound, approaching(p, d, v, speed, T));
     if (way < 0) bound = p[OMEGA] * p[OMEGA] * (way - p[INSIDE]) - 2 * p[OMEGA] * v;
     bound = fmin(bound, fmax((speed - v) / T, -braking)); /* what is too fast is slowed */
     return fmax(fmin(bound, p[GREATEST]), -p[GREATEST]);

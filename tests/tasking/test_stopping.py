@@ -38,3 +38,35 @@ def test_wrong_sizes_are_errors_of_the_kernel():
     ):
         with pytest.raises(ValueError, match=r"numbers|speed"):
             module.kernel.stopping_most(*given)
+
+
+@pytest.mark.parametrize("way", [0.3, 0.02, 1e-4])
+@pytest.mark.parametrize("v", [3.0, 0.2, 0.0, -1.0])
+def test_what_accelerates_as_hard_as_it_may_never_passes_its_limit_and_comes_up_to_it(way, v):
+    stopping, period = Stopping(20.0, 500.0, 0.05, 12.0), 1e-3
+    v = min(v, 0.9 * np.sqrt(2.0 * 20.0 * way))  # from which it can stop
+    for _ in range(1500):
+        acceleration = float(stopping.most(np.array([way]), np.array([v]), 2.0, period)[0])
+        assert acceleration >= -20.0 * 1.05
+        way, v = way - v * period - 0.5 * acceleration * period**2, v + acceleration * period
+        assert way >= 0.0
+    assert way < 1e-6
+
+
+def test_near_its_limit_it_reacts_to_speed_and_way_as_softly_as_to_its_greatest_speed():
+    """By 3 / period, next to the limit, a humanoid that crouches to the ends of its ankles chattered."""
+    stopping, period, small = Stopping(20.0, 500.0, 0.05, 12.0), 1e-3, 1e-7
+    for way in (1e-4, 1e-3, 1e-2, 0.2):
+        v = way / 0.05 if way < 0.05 else np.sqrt(40.0 * (way - 0.025))
+        ways, speeds = np.array([way, way + small, way]), np.array([v, v, v + small])
+        found = stopping.most(ways, speeds, 10.0, period)
+        assert abs(found[1] - found[0]) / small < 1.1 / 0.05**2
+        assert abs(found[2] - found[0]) / small < 2.1 / 0.05
+
+
+def test_the_last_stretch_begins_without_a_jump():
+    stopping, last = Stopping(20.0, 500.0, 0.05, 12.0), 20.0 * 0.05**2
+    ways = last + np.array([-1e-9, 1e-9])
+    for v in (0.0, 0.5, 1.0):
+        found = stopping.most(ways, np.full(2, v), 10.0, 1e-3)
+        assert abs(found[1] - found[0]) < 2e-2

@@ -122,7 +122,7 @@ def test_the_controller_keeps_joints_within_limits_in_the_whole_robot() -> None:
     far = tasks.JointAcceleration(LIMITS.upper + 1.0, gains=wbc.Gains(4.0))
     controller = wbc.Controller(robot, wbc.Stack(tasks.EquationOfMotion() / tasks.JointLimits() / far))
     q, v = robot.neutral(), np.zeros(7)
-    for tick in range(1500):
+    for tick in range(1700):
         solution = controller.step(q, v, tick * 1e-3)
         a = solution.acceleration
         q, v = robot.integrate(q, v + a * 5e-4, 1e-3), v + a * 1e-3

@@ -12,8 +12,8 @@ from wbc.model.parts import Joint
 if TYPE_CHECKING:
     from wbc.dynamics.base import Dynamics
 
-SPAN = 3.2
-"""A robot is so many times as long as its radius of gyration: a humanoid is one metre then, a quadruped two thirds."""
+SPAN = 2.9
+"""A robot is so many times as long as its radius of gyration: a humanoid is 1.2 m then, a quadruped 0.9 m."""
 
 _TURNS: dict[str, tuple[bool, ...]] = {
     "floating": (False, False, False, True, True, True),

@@ -26,7 +26,7 @@ class Stopping:
     Attributes:
         braking: acceleration a_brake that is always available to stop, m/s² or rad/s².
         greatest: greatest acceleration that is ever demanded, to either side, m/s² or rad/s².
-        approach: time constant of the approach to a greatest speed, s; 0: within a period.
+        approach: time constant of the approach to a greatest speed, and to the limit itself, s; 0: within a period.
         omega: rate of the critically damped motion back from beyond the limit, 1/s.
         inside: how far within the limit that motion ends, m or rad, so that it gets there in finite time.
     """
@@ -68,7 +68,7 @@ class Stopping:
         if turns.any():  # else it stops or turns within the period, and must not be beyond the limit at its end
             x = np.where(turns, np.minimum(-v, 2 / T * left), x)
         bound = x / T
-        bound = np.minimum(bound, self._approaching(bound, d, v, speed, T))
+        bound = np.minimum(bound, self._approaching(d, v, speed, T))
         beyond = way < 0
         if beyond.any():
             back = self.omega**2 * (way - self.inside) - 2 * self.omega * v
@@ -78,21 +78,32 @@ class Stopping:
         clipped: Array = np.maximum(np.minimum(bound, self.greatest), -self.greatest)
         return clipped
 
-    def _approaching(self, bound: Array, way: Array, v: Array, speed: Array | float, period: float) -> Array:
+    def _approaching(self, way: Array, v: Array, speed: Array | float, period: float) -> Array:
         """The greatest acceleration with which something comes up to its greatest speeds as an exponential does.
 
         h' ≥ -h / approach for what a speed is below the greatest one, h = s - v; s is the limit of speed itself, and
-        the speed from which braking still stops it in time, √(2 a_brake way), which falls as it moves on.
+        a speed from which it can still stop in time, which falls as it moves on. With t = approach and a = a_brake that
+        is √(2 a (way - a t² / 2)) as far as a t² before the limit, and way / t from there: braking at a would end with
+        a jerk, and a speed of √(2 a way) reacts to way the harder the nearer the limit is, by 1 / period at last.
 
         Args:
-            bound: with which it comes up to the second one within a period.
             way: to the limit, not negative.
             v: speed towards it.
             speed: greatest one that is allowed.
             period: of the control, s.
         """
-        share = period / max(self.approach, period)
-        stoppable = np.sqrt(2.0 * self.braking * way)
-        falls = self.braking * np.clip(v / np.maximum(stoppable, 1e-9), 0.0, 1.0)
-        gentle = np.minimum(share * (speed - v) / period, share * (bound + falls) - falls)
-        return np.maximum(gentle, -self.braking)
+        T, a = period, self.braking
+        t = max(self.approach, T)
+        share, last = T / t, a * t * t
+        # the acceleration that takes it to s within a period, and that of s
+        reached = ((way - v * T) / t - v) / (T * (1.0 + 0.5 * share))
+        falls = np.clip(v / t, 0.0, a)
+        far = way > last
+        if far.any():
+            left = np.where(far, way - 0.5 * last, 0.5 * last)
+            half = v + a * (T / 2)
+            root = np.sqrt(np.maximum(half * half - v * v + 2 * a * (left - v * T), 0.0))
+            reached = np.where(far, (root - half) / T, reached)
+            falls = np.where(far, a * np.clip(v / np.sqrt(2.0 * a * left), 0.0, 1.0), falls)
+        gentle = np.minimum(share * (speed - v) / T, share * (reached + falls) - falls)
+        return np.maximum(gentle, -a)
