@@ -185,6 +185,30 @@ def test_a_body_with_several_joints_is_pushed(tmp_path) -> None:
     assert trial.stood and trial.followed and trial.figures["off after the push"] > 1e-4
 
 
+def test_a_robot_on_a_table_is_not_put_into_it(tmp_path) -> None:
+    pytest.importorskip("mujoco")
+    file = tmp_path / "table.xml"
+    key = '<keyframe><key qpos="0 0 .57 1 0 0 0 0 .4 -.8 0 .4 -.8 0 .4 -.8 0 .4 -.8"/></keyframe>'
+    table = '<worldbody><geom type="plane" size="0 0 1"/><geom type="box" size="1 1 .04" pos="0 0 .04"/>'
+    file.write_text(dog(keyframe=key).replace("<worldbody>", table))
+    trial = try_robot(str(file))
+    assert trial.stood and trial.figures["off at the end"] < 0.1 and "posture" not in trial.found
+
+
+def test_a_keyframe_to_begin_in_is_chosen(tmp_path) -> None:
+    pytest.importorskip("mujoco")
+    file = tmp_path / "steps.xml"
+    legs = "0 .4 -.8 0 .4 -.8 0 .4 -.8 0 .4 -.8"
+    keys = f'<keyframe><key name="sunk" qpos="0 0 .4 1 0 0 0 {legs}"/><key name="stand" qpos="0 0 .48 1 0 0 0 {legs}"/>'
+    file.write_text(
+        dog(keyframe=f"{keys}</keyframe>").replace("<worldbody>", '<worldbody><geom type="plane" size="0 0 1"/>')
+    )
+    out, _, _ = run("try", str(file), "--json")
+    assert json.loads(out)["found"]["posture"].endswith("--keyframe begins in another one: stand")
+    out, _, code = run("try", str(file), "--keyframe", "stand", "--json")
+    assert code == 0 and "posture" not in json.loads(out)["found"]
+
+
 @pytest.mark.parametrize(
     ("was", "now", "reason"),
     [

@@ -8,8 +8,9 @@ import numpy as np
 import scipy.linalg
 
 import wbc
-from wbc.application.posture import ready
+from wbc.application.posture import plant_of, ready
 from wbc.arrays import Array
+from wbc.dynamics.adapt import keyframes
 from wbc.dynamics.base import Dynamics
 from wbc.dynamics.limbs import Limbs
 from wbc.dynamics.stance import put_down
@@ -23,6 +24,9 @@ WEIGHTLESS = 0.05
 
 LYING = 0.05
 """A centre of mass that is not higher above the feet than this share of its distance from them is beside them."""
+
+INSIDE = 0.01
+"""Contacts that are deeper than this, m, push a robot away."""
 
 GAP, DROP = 1e-4, 0.1
 """A robot that is higher than the first, and not as high as the second, above the ground is put down on it, m."""
@@ -128,14 +132,29 @@ def on_the_ground(robot: Dynamics, file: str, found: dict[str, str], options: di
         options: it was loaded with.
     """
     model = robot.model
-    if not model.floating or options.get("nominal") is not None:
+    if not model.floating:
+        return robot
+    if _inside(robot, model.nominal):
+        others = [name for name in list(keyframes(model))[1:] if name]
+        told = f"; --keyframe begins in another one: {', '.join(others)}" if others else ""
+        found["posture"] = f"parts are inside of others, or of the scene, in the file's, and are pushed out{told}"
+    if options.get("nominal") is not None:
         return robot
     q = put_down(Limbs(model))
     above = float(model.nominal[2] - q[2])
-    if not GAP < above < DROP:
+    if not GAP < above < DROP or _inside(robot, q):
         return robot
     found["posture"] = f"{1e3 * above:.2g} mm above the ground in the file's; put down"
     return wbc.load(file, **{**options, "nominal": q})
+
+
+def _inside(robot: Dynamics, q: Array) -> bool:
+    """Whether a robot would be inside of what it stands on: a table of the scene, say, that no plane tells of."""
+    plant = plant_of(robot)
+    if plant is None:
+        return False
+    plant.reset(q)
+    return bool((plant.mj_data.contact.dist < -INSIDE).any())
 
 
 def sways(posed: Dynamics) -> bool:

@@ -154,6 +154,9 @@ def try_file(
         list[str] | None,
         typer.Option(help="What to leave out of an MJCF file, a word of wbc.load's ignore; may be repeated."),
     ] = None,
+    keyframe: Annotated[
+        str | None, typer.Option(help="The keyframe of an MJCF file to begin in. Default: the first one.")
+    ] = None,
     floating: Annotated[
         bool | None, typer.Option("--floating/--fixed", help="Whether the base moves freely (URDF).")
     ] = None,
@@ -184,6 +187,8 @@ def try_file(
     options: dict[str, Any] = {"floating": floating, "locked": locked or (), "ignore": ignore or (), "strict": strict}
     if feet:
         options["feet"] = feet
+    if keyframe is not None:
+        options["nominal"] = keyframe
     try:
         trial = try_robot(robot, simulator=simulator, record=None if as_json else _in_folder(out, robot), **options)
     except WbcError as error:
