@@ -55,7 +55,9 @@ def main(runs: int = 5, seconds: float = SETTLE + 5.0) -> None:
     assert len({len(one) for one in found}) == 1, "the runs are not the same"
     least = 1e6 * np.min(found, axis=0)
     shares = ", ".join(f"{np.percentile(least, share):.0f} at {share:g} %" for share in (50, 99, 99.9))
-    print(f"from state to command, {len(least)} ticks, the least of {runs} runs: {shares}, {least.max():.0f} us at most")
+    print(
+        f"from state to command, {len(least)} ticks, the least of {runs} runs: {shares}, {least.max():.0f} us at most"
+    )
 
 
 if __name__ == "__main__":

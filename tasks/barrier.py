@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -70,6 +71,7 @@ class Kept(Task):
         omega = 2 * math.pi * number(return_hz, f"{name}: return_hz", high=1e3, above=True)
         within = number(inside, f"{name}: inside", high=1e6)
         self.stopping = Stopping(self.braking, most, number(approach, f"{name}: approach"), omega, within)
+        self._at_once = replace(self.stopping, greatest=math.inf, approach=0.0)
 
     @abstractmethod
     def heights(self, robot: Dynamics, tick: Tick) -> Heights:
@@ -79,7 +81,25 @@ class Kept(Task):
         """See `Task`; a row a height."""
         h = self.heights(robot, tick)
         most = self.stopping.most(h.value, -h.rate, self.speed, tick.period)
-        return Rows(-most - h.drift, np.full(len(most), np.inf), acceleration=h.jacobian)
+        lower = self._least(h, most, tick.period)
+        return Rows(lower, np.full(len(most), np.inf), acceleration=h.jacobian)
+
+    def _least(self, h: Heights, most: Array, period: float) -> Array:
+        """The least J v̇: −a − drift; but no more than the braking acceleration, where h can be stopped all the same.
+
+        A drift may be large for a moment, as where an edge passes another: far from zero nobody has to follow it.
+
+        Args:
+            h: the heights.
+            most: a of each.
+            period: of the control, s.
+        """
+        lower: Array = -most - h.drift
+        hasty = np.flatnonzero(lower > self.braking)
+        if len(hasty):
+            needed = -self._at_once.most(h.value[hasty], -h.rate[hasty], self.speed, period) - h.drift[hasty]
+            lower[hasty] = np.minimum(lower[hasty], np.maximum(self.braking, needed))
+        return lower
 
     def error(self, robot: Dynamics, tick: Tick) -> Array:
         """See `Task`: how far each h is below zero; 0 where it is not."""

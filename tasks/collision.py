@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from warnings import warn
 
 import numpy as np
 
@@ -11,7 +12,7 @@ from wbc.arrays import Array, IntArray, MaskArray
 from wbc.collision import CollisionGeometry, Horizon, Proximity, Rates
 from wbc.contacts import Contact
 from wbc.dynamics import Dynamics
-from wbc.errors import WbcError, number, show
+from wbc.errors import WbcError, WbcWarning, number, show
 from wbc.tasking.rows import Rows
 from wbc.tasking.tick import Tick
 
@@ -46,7 +47,8 @@ class CollisionAvoidance(Kept):
     Args:
         geometry: shapes and pairs of the controller's robot; it may be changed while the controller runs. Or a robot:
             the shapes of its file are used.
-        margin: kept between all pairs, m.
+        margin: kept between all pairs, m; by parts of the robot that are never so far apart, half of their least
+            distance.
         speed: greatest speed at which a near pair may approach, m/s.
         braking: deceleration of that approach, m/s²: what the robot can do in all its states.
         rows: how many there are; None: three for each pair, 60 at the most.
@@ -85,6 +87,7 @@ class CollisionAvoidance(Kept):
         self._horizon = Horizon(self.margin + FREE, 2.0 * self.stopping.approach, self.braking, FLAT)
         self._seen: tuple[int, int, float, Rates] | None = None
         self._whose: Dynamics | None = None
+        self._margins: tuple[int, float, Array] | None = None
 
     @property
     def count(self) -> int:
@@ -108,7 +111,18 @@ class CollisionAvoidance(Kept):
     def heights(self, robot: Dynamics, tick: Tick) -> Heights:
         """See `Kept`: of the pairs that may soon be too near, which are not as many in every state."""
         seen = self.look(robot, tick)
-        return Heights(seen.distance - self.margin, seen.jacobian, seen.rate, seen.drift)
+        return Heights(seen.distance - self._margin_of(seen), seen.jacobian, seen.rate, seen.drift)
+
+    def margins(self) -> Array:
+        """The margin of each pair, m: less than `margin` for parts of the robot that are never so far apart."""
+        known, wanted = self._margins, (self.geometry.version, self.margin)
+        if known is None or known[:2] != wanted:
+            known = self._margins = *wanted, self.geometry.room(self.margin)
+        return known[2]
+
+    def _margin_of(self, seen: Rates) -> Array:
+        """The margin of each row, m."""
+        return self.margins()[seen.key // self._proximity.per_pair]
 
     def rows(self, robot: Dynamics, tick: Tick) -> Rows:
         """See `Task`."""
@@ -117,12 +131,13 @@ class CollisionAvoidance(Kept):
         if len(seen.key):
             bound = self._bounds(seen, tick.period)
             chosen, slots = _slots(seen, bound, count)
-            A[slots], lower[slots] = seen.jacobian[chosen], -bound[chosen] - seen.drift[chosen]
+            h = Heights(*[part[chosen] for part in self.heights(robot, tick)])
+            A[slots], lower[slots] = h.jacobian, self._least(h, bound[chosen], tick.period)
         return Rows(lower, np.full(count, np.inf), acceleration=A)
 
     def _bounds(self, seen: Rates, period: float) -> Array:
         """How hard each distance may be accelerated to fall; infinite where it is beyond the horizon."""
-        most = self.stopping.most(seen.distance - self.margin, -seen.rate, self.speed, period)
+        most = self.stopping.most(seen.distance - self._margin_of(seen), -seen.rate, self.speed, period)
         left = self._horizon.reach(-seen.rate) - seen.distance
         loose = np.maximum(FADE - left, 0.0) / np.maximum(left, 1e-9)
         points = seen.key % self._proximity.per_pair
@@ -161,11 +176,12 @@ class CollisionAvoidance(Kept):
         """See `Task`."""
         seen = self.look(robot, tick)
         found = []
-        near = np.flatnonzero((seen.distance < self.margin) & (seen.key % self._proximity.per_pair == 0))
+        margin = self._margin_of(seen)
+        near = np.flatnonzero((seen.distance < margin) & (seen.key % self._proximity.per_pair == 0))
         for row, pair in zip(near.tolist(), self._proximity.names(seen.key[near]), strict=True):
             d = seen.distance[row]
             state = f"overlap by {-d * 1e3:.3g} mm" if d < 0 else f"are {d * 1e3:.3g} mm apart"
-            found.append(f"{pair} {state}, within the margin of {self.margin * 1e3:.3g} mm, and are moved apart")
+            found.append(f"{pair} {state}, within the margin of {margin[row] * 1e3:.3g} mm, and are moved apart")
         return found
 
     def check(self, robot: Dynamics, contacts: Mapping[str, Contact]) -> None:
@@ -178,6 +194,17 @@ class CollisionAvoidance(Kept):
                 )
         if not self.geometry.pairs:
             raise WbcError(f"{self.name}: its geometry has no pairs: {robot.model.name!r} has no shapes that can meet")
+        margins = self.margins()
+        tight = np.flatnonzero(margins < self.margin).tolist()
+        if tight:
+            told = [f"{' and '.join(self.geometry.pairs[k])} (now {1e3 * margins[k]:.2g} mm)" for k in tight[:3]]
+            more = f" and {len(tight) - 3} more pairs" if len(tight) > 3 else ""
+            warn(
+                f"{self.name}: parts that are never {1e3 * self.margin:.3g} mm apart keep half of what they have: "
+                f"{', '.join(told)}{more}",
+                WbcWarning,
+                stacklevel=2,
+            )
 
     @property
     def purpose(self) -> str:

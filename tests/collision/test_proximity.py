@@ -143,6 +143,26 @@ def test_rows_of_corners_change_smoothly_where_nearest_points_jump() -> None:
     assert change[main].max() > 1e-2 and change[~main].max() < 1e-4
 
 
+def test_corners_of_a_fine_mesh_that_take_turns_are_no_acceleration() -> None:
+    robot = wbc.load("arm")
+    robot.update(robot.model.nominal)
+    tool = robot.pose("tool")
+    geometry = CollisionGeometry(robot, "coal", shapes=False)
+    angle = np.linspace(0.0, 2.0 * np.pi, 90, endpoint=False)
+    ring = 0.1 * np.column_stack([np.cos(angle), np.sin(angle), np.zeros(90)])
+    geometry.add_mesh("drum", np.vstack([ring, ring + np.array([0.0, 0.0, 0.1])]), body="tool")
+    geometry.add_plane("wall", tool[:3, 3] - 0.13 * tool[:3, 0], tool[:3, 0])
+    spin = np.zeros(7)
+    spin[-1] = 3.0  # rad/s, about the drum's own axis
+    look, lowest = Proximity(geometry), []
+    for t in np.linspace(0.0, 0.2, 1001):
+        robot.update(robot.integrate(robot.model.nominal, spin, t), spin)
+        found = look.look(robot, Horizon(0.1, braking=5.0))
+        lowest.append(found.drift[found.key % PER_PAIR == 0].min())
+    # seen from the plane a corner is accelerated by ω² r; where the next one takes over, its rate has a step
+    assert min(lowest) > -5.0
+
+
 def test_only_what_may_be_near_soon_is_looked_at() -> None:
     robot = wbc.load("humanoid", "numpy")
     geometry, v = CollisionGeometry(robot), np.zeros(robot.nv)

@@ -67,6 +67,15 @@ def test_a_start_below_comes_back_smoothly_and_is_told() -> None:
     assert "brought back" not in last.explain()
 
 
+@pytest.mark.parametrize(("height", "least"), [(0.2, 4.0), (0.1, 90.0)])
+def test_a_drift_is_followed_where_it_has_to_be(height: float, least: float) -> None:
+    robot = wbc.load("arm")
+    robot.update(robot.model.nominal)
+    # at 1 m/s, where 1.4 and 1.0 m/s could still be stopped, and pulled by 100 m/s²
+    falling = tasks.Barrier(lambda *_: (height, np.ones(7), -100.0, -1.0), speed=2.0, braking=4.0)
+    assert falling.rows(robot, wbc.Tick(robot)).lower[0] == pytest.approx(least, rel=0.2)
+
+
 def test_what_moves_by_itself_counts() -> None:
     """A floor that rises with 0.1 m/s takes the tool up with it."""
 
@@ -125,6 +134,23 @@ def test_shapes_that_overlap_are_led_apart_and_told() -> None:
     _, last, _ = reaching_below(tasks.CollisionAvoidance(geometry), 1e-3)
     assert geometry.nearest(last._state())[0].distance > 0.0199
     assert "are moved apart" not in last.explain()
+
+
+def test_parts_that_are_never_as_far_apart_as_the_margin_keep_half_of_what_they_have() -> None:
+    robot = wbc.load("arm", "numpy")
+    robot.update(robot.model.nominal)
+    geometry = CollisionGeometry(robot, "own", shapes=False)
+    first, _, last = list(robot.model.bodies)[3:6]
+    gap = float(np.linalg.norm(robot.pose(last)[:3, 3] - robot.pose(first)[:3, 3]))
+    for body in (first, last):
+        geometry.add_sphere(f"ball on {body}", gap / 2 - 0.004, body=body)
+    avoid = tasks.CollisionAvoidance(geometry, margin=0.02)
+    stack = wbc.Stack(tasks.EquationOfMotion() / avoid / tasks.JointAcceleration())
+    with pytest.warns(wbc.WbcWarning, match=r"never 20 mm apart keep half of what they have: ball on .*now 4 mm"):
+        controller = wbc.Controller(robot, stack)
+    assert avoid.margins() == pytest.approx(0.004)
+    solution = controller.step(robot.model.nominal, np.zeros(7))
+    assert solution.status == "optimal" and "moved apart" not in solution.explain()
 
 
 def test_shapes_that_come_are_dodged() -> None:

@@ -11,7 +11,7 @@ import numpy as np
 from wbc.arrays import Array, ArrayLike, IntArray, numbers
 from wbc.collision.adding import Adding, placed
 from wbc.collision.engine import Engine, Witnesses, make_engine
-from wbc.collision.reading import base_of, can_meet, groups, neighbours, solids_of, standing_on, touching
+from wbc.collision.reading import SAMPLES, base_of, can_meet, groups, neighbours, solids_of, standing_on, touching
 from wbc.collision.solid import Solid, SolidKind
 from wbc.copies import Independent
 from wbc.dynamics.base import Dynamics
@@ -304,6 +304,31 @@ class CollisionGeometry(Adding, Independent):
             robot: updated.
         """
         return self.engine.measure(self.poses(robot), *self.indices())
+
+    def room(self, margin: float) -> Array:
+        """The margin that each pair can have, m, shape (pairs,).
+
+        Two parts of a robot may be nearer than `margin` in every configuration that is tried: such a pair can have half
+        of its least distance.
+
+        Args:
+            margin: that is wanted, m.
+        """
+        first, second = self.indices()
+        found, least = np.full(len(first), margin), np.full(len(first), np.inf)
+        robot, rng = self.robot.copy(), np.random.default_rng(0)
+        solids = list(self._solids.values())
+        on_robot = np.array([solid.body != WORLD for solid in solids], dtype=bool)
+        left = np.flatnonzero(on_robot[first] & on_robot[second])
+        for sample in range(SAMPLES + 1):
+            if not len(left):
+                break
+            robot.update(robot.random(rng) if sample else robot.model.nominal)
+            distance = self.engine.measure(self.poses(robot), first[left], second[left]).distance
+            least[left] = np.minimum(least[left], distance)
+            left = left[distance < margin]
+        found[left] = 0.5 * np.maximum(least[left], 0.0)
+        return found
 
     def nearest(self, robot: Dynamics, count: int = 1) -> list[Nearest]:
         """The pairs that are nearest to each other, the nearest first.

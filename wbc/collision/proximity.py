@@ -168,6 +168,14 @@ class Proximity(Independent):
         J = motion.jacobian.reshape(count, 6, robot.nv)
         now, then = (seen, V, origins), (again, V_later, origins_later)
         rate, drift, rows = _rates(now, then, one, other, on, J, step)
+        hard = np.flatnonzero(drift[: len(mains[0])] < -horizon.braking)
+        if len(hard):  # nearest points go from corner to corner of a fine mesh: the rate has a step there, and no slope
+            next_poses, V_next, origins_next, _ = _carried(poses, origins, V, bias, 2.0 * step)
+            further = _closing(
+                engine.measure(next_poses, one[hard], other[hard]), one[hard], other[hard], V_next, origins_next
+            )
+            slope = (further - rate[hard]) / step - drift[hard]
+            drift[hard] = np.clip(slope, drift[hard], 0.0)
         return Rates(seen.distance, rows, rate, drift, key, inside, seen)
 
     def _close(self, poses: Array, origins: Array, V: Array, horizon: Horizon) -> tuple[IntArray, Array]:
