@@ -20,6 +20,7 @@
 
 #define MOST 0.03    /* lambda where a direction is lost */
 #define REFUGE 1e-13 /* weight of the way that a soft row goes in directions that a level does not care for: next to none */
+#define ROUNDED 1e-13 /* of a refuge: so much more, and N is positive definite by rounding too */
 #define BLOCK 8      /* singular vectors that are looked for together */
 #define ROUNDS 10    /* of inverse iteration: directions three times as strong have fallen to rounding by then */
 #define MORE 40      /* where directions further from lost count: those beside them are less far apart */
@@ -317,7 +318,7 @@ static void weigh_soft(Hierarchy *h, int q, int end, int k, double *N) {
             double refuge = k == h->levels ? 1.0 : REFUGE;
             double shared = end < h->n ? dot(s->line[i] + end, s->line[j] + end, h->n - end) : 0.0;
             double own = s->level[i] == k ? s->share[i] / s->sigma[i] : s->lambda[i];
-            N[i * SOFT_MOST + j] = shared / refuge + (i == j ? own * own : 0.0);
+            N[i * SOFT_MOST + j] = shared / refuge + (i == j ? own * own + ROUNDED * shared / refuge : 0.0);
         }
     cholesky(N, q);
 }

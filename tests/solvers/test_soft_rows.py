@@ -135,3 +135,20 @@ def test_sizes_of_levels_are_of_rows_that_have_one():
     assert module._size(np.array([3.0, 0.0, 4.0])) == pytest.approx(np.sqrt(12.5))
     assert module._size(np.zeros(2)) == 0.0 == module._size(np.zeros(0))
     assert module._inverse(np.array([4.0, 0.0])).tolist() == [0.25, 0.0]
+
+
+@needs_kernel
+@pytest.mark.parametrize("seed", range(4))
+def test_two_directions_that_are_almost_strong_share_the_last_free_one(seed):
+    """What they weigh there is almost singular. The kernel's answer was far off; one of a walk was no number at all."""
+    n, sigma, rng = 8, 0.02 * (1.0 - 1e-3), np.random.default_rng(seed)
+    V = np.linalg.qr(rng.standard_normal((n, n)))[0]
+    U = np.linalg.qr(np.column_stack([np.ones(3), rng.standard_normal((3, 2))]))[0]
+    weak = U @ np.diag([np.sqrt(3.0 - 2.0 * sigma**2), sigma, sigma]) @ V[1:4]  # its rows have the length 1
+    hierarchy = Hierarchy([1, 3, n - 3], n)
+    hierarchy.A[:] = np.vstack([V[:1], weak, rng.standard_normal((n - 3, n))])
+    hierarchy.lower[:] = hierarchy.upper[:] = rng.standard_normal(n + 1)
+    hierarchy.yields_from = 1
+    kernel, reference = (HierarchicalQP(compiled=compiled).solve(hierarchy) for compiled in (True, False))
+    assert len(kernel.yielding) == len(reference.yielding) == 2
+    np.testing.assert_allclose(kernel.x, reference.x, atol=0.02 * np.abs(reference.x).max())
