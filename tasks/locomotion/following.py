@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from tasks.locomotion.footsteps import turn
@@ -15,6 +17,25 @@ SMOOTH = 0.3
 
 LEASH = 0.25
 """The place that the command leads to is never farther from the centre of mass than this, m."""
+
+AXES = ("forward", "to the left", "about the vertical")
+
+
+def beyond_limits(command: Array, limits: Array, robot: str, period: float) -> list[str]:
+    """What of a command legs can't do, in words.
+
+    Args:
+        command: m/s, m/s and rad/s, shape (3,).
+        limits: of it, shape (3,).
+        robot: its name.
+        period: of a cycle of steps, s.
+    """
+    return [
+        f"a command of {value:g} {way} is more than the legs of {robot} can reach in a cycle of {period:g} s: "
+        f"{math.copysign(limit, value):.3g} is taken"
+        for value, limit, way in zip(command.tolist(), limits.tolist(), AXES, strict=True)
+        if abs(value) > limit
+    ]
 
 
 class Following:

@@ -9,16 +9,16 @@ import numpy as np
 from tasks import stacks
 from tasks.contacts import ContactMotion, FrictionCones
 from tasks.joints import JointAcceleration, TorqueMinimization
-from tasks.limits import JointLimits, TorqueLimits
+from tasks.limits import TorqueLimits
 from tasks.locomotion.adaptation import StepAdaptation
 from tasks.locomotion.footsteps import CommandedSteps, FootstepPlanner
+from tasks.locomotion.keeping import kept_joints_and_legs
 from tasks.locomotion.pendulum import CenterPlanner
 from tasks.locomotion.reach import horizontal_reach
 from tasks.locomotion.schedule import Schedule
 from tasks.locomotion.soles import Soles
 from tasks.locomotion.stepping import Stepping
 from tasks.locomotion.tracking import Tracker
-from tasks.locomotion.walk import APPROACH, BRAKING
 from wbc.arrays import Array, ArrayLike
 from wbc.contacts import PointContact
 from wbc.control.equation_of_motion import EquationOfMotion
@@ -125,9 +125,8 @@ class Gait(Stepping):
             command,
             schedule,
             soles,
-            planner=CommandedSteps(schedule, places, None, (reach, 0.75 * reach), terrain)
-            if planner is None
-            else planner,
+            usual=CommandedSteps(schedule, places, None, (reach, 0.75 * reach), terrain),
+            planner=planner,
             center=center,
             tracker=tracker,
             adaptation=adaptation
@@ -152,11 +151,16 @@ class Gait(Stepping):
         )
 
     def stack(self) -> Stack:
-        """A stack to step with: physics, limits, contacts, feet in the air, balance, posture, least torque."""
+        """A stack to step with: physics, limits, contacts, feet in the air, balance, posture, least torque.
+
+        Joints keep within their ranges and legs off each other whatever contacts ask.
+        """
         robot = self.robot
-        levels = EquationOfMotion() / (TorqueLimits() + FrictionCones()) / ContactMotion()
-        if np.isfinite([robot.limits.lower, robot.limits.upper, robot.limits.velocity]).any():
-            levels = levels / JointLimits(BRAKING, approach=APPROACH)
+        levels = EquationOfMotion() / (TorqueLimits() + FrictionCones())
+        kept = kept_joints_and_legs(robot, self.feet)
+        if kept is not None:
+            levels = levels / kept
+        levels = levels / ContactMotion()
         first, second, *others = self.swings.values()
         levels = levels / sum(others, start=first + second) / (self.balance + self.trunk + self.heading)
         levels = levels / JointAcceleration(stacks._posture(robot), gains=Gains(1.5)) / TorqueMinimization()

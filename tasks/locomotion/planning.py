@@ -10,8 +10,9 @@ from typing import NamedTuple
 import numpy as np
 
 from tasks.locomotion.adaptation import StepAdaptation
-from tasks.locomotion.footsteps import Footstep, FootstepPlanner, Moment
+from tasks.locomotion.footsteps import CommandedSteps, Footstep, FootstepPlanner, Moment
 from tasks.locomotion.pendulum import CenterPlanner, Piece, Plan
+from tasks.locomotion.possible import possible_steps
 from tasks.locomotion.pushes import PushEstimate
 from tasks.locomotion.swing import Swing
 from tasks.locomotion.tracking import nearest
@@ -34,6 +35,7 @@ class Parts(NamedTuple):
 
     Attributes:
         planner: of footsteps.
+        usual: planner of the steps that this one has not.
         center: planner of the centre of mass.
         adaptation: of steps.
         push: what is known of pushes.
@@ -42,6 +44,7 @@ class Parts(NamedTuple):
     """
 
     planner: FootstepPlanner
+    usual: CommandedSteps
     center: CenterPlanner
     adaptation: StepAdaptation
     push: PushEstimate
@@ -72,12 +75,13 @@ class Planning:
         plan: of the centre of mass; None: there is none yet.
         steps: that are planned.
         shift: of the present steps because of a push, world, m, shape (2,).
+        trouble: what the planner gave that could not be taken, in words; empty where there is nothing.
     """
 
     def __init__(self) -> None:
         self.plan: Plan | None = None
         self.steps: list[Footstep] = []
-        self.shift = np.zeros(2)
+        self.shift, self.trouble = np.zeros(2), ""
 
     def stand(self, moment: float, feet: Mapping[str, Footstep], omega: float) -> None:
         """Plans to stand.
@@ -106,7 +110,7 @@ class Planning:
             What is to remain of it instead, s.
         """
         zmp = None if self.plan is None else self.plan.at(moment.time)[1]
-        nominal = list(parts.planner.steps(moment))
+        nominal, self.trouble = possible_steps(parts.planner, parts.usual, moment)
         self.plan = plan = parts.center.plan(moment, nominal, zmp)
         coming = {step.foot: step for step in reversed(nominal) if step.foot in swings}
         foot, first = next(iter(swings.items()), ("", None))

@@ -14,8 +14,8 @@ from tasks.frame import EndEffectorAcceleration
 from tasks.locomotion.adaptation import StepAdaptation
 from tasks.locomotion.balance import Balance
 from tasks.locomotion.clock import Clock
-from tasks.locomotion.following import Following
-from tasks.locomotion.footsteps import Footstep, FootstepPlanner, ListedSteps, Moment, tilt, turn
+from tasks.locomotion.following import Following, beyond_limits
+from tasks.locomotion.footsteps import CommandedSteps, Footstep, FootstepPlanner, ListedSteps, Moment, tilt, turn
 from tasks.locomotion.legs import Legs
 from tasks.locomotion.pendulum import CenterPlanner, DivergentPlanner
 from tasks.locomotion.planning import Parts, Planning, Swinging
@@ -44,8 +44,6 @@ TWIST = 0.3
 UNLOADING = 0.1
 """Time over which a foot that is lifted next gives its force up, at most, s."""
 
-AXES = ("forward", "to the left", "about the vertical")
-
 
 class Stepping(Independent):
     """Makes a robot on legs step by a schedule, planners and a tracker: the common part of `Walk` and `Gait`.
@@ -55,7 +53,8 @@ class Stepping(Independent):
         command: see the attribute.
         schedule: when which foot is in the air.
         soles: of the feet.
-        planner: decides where feet land.
+        usual: where feet land as the command says.
+        planner: decides where feet land; None: `usual`.
         center: decides how the centre of mass moves over the steps; None: a `DivergentPlanner`.
         tracker: makes the centre of mass follow its plan; None: a `ZeroMomentTracker`.
         adaptation: changes steps when the robot is pushed; None: a `StepAdaptation`.
@@ -93,7 +92,8 @@ class Stepping(Independent):
         schedule: Schedule,
         soles: Soles,
         *,
-        planner: FootstepPlanner,
+        usual: CommandedSteps,
+        planner: FootstepPlanner | None = None,
         center: CenterPlanner | None = None,
         tracker: Tracker | None = None,
         adaptation: StepAdaptation | None = None,
@@ -114,7 +114,8 @@ class Stepping(Independent):
         heed: float,
     ) -> None:
         self.robot, self.schedule, self.soles, self.feet = robot, schedule, soles, soles.feet
-        self.planner = planner
+        self._usual = usual
+        self.planner: FootstepPlanner = usual if planner is None else planner
         self.center = DivergentPlanner() if center is None else center
         self.tracker = ZeroMomentTracker() if tracker is None else tracker
         self.adaptation = StepAdaptation() if adaptation is None else adaptation
@@ -147,7 +148,7 @@ class Stepping(Independent):
             EndEffectorAcceleration(robot.model.root, self._trunk_target, trunk_gains, axes=axes, name=name)
             for axes, name in ((("rx", "ry"), "trunk"), (("rz",), "heading"))
         )
-        self._command: Array = np.zeros(3)
+        self._command, self._beyond = np.zeros(3), ""
         self.command = command
         self.reset()
 
@@ -163,14 +164,10 @@ class Stepping(Independent):
         given = numbers(command, "command")
         if given.shape != (3,) or not np.isfinite(given).all():
             raise WbcError(f"command must be three finite numbers: forward, left, yaw rate; not {show(command)}")
-        for value, limit, way in zip(given, self.limits, AXES, strict=True):
-            if abs(value) > limit:
-                warnings.warn(
-                    f"a command of {value:g} {way} is more than the legs of {self.robot.model.name!r} can reach in a "
-                    f"cycle of {self.schedule.period:g} s: {math.copysign(limit, value):.3g} is taken",
-                    WbcWarning,
-                    stacklevel=2,
-                )
+        beyond = beyond_limits(given, self.limits, f"{self.robot.model.name!r}", self.schedule.period)
+        for text in beyond:
+            warnings.warn(text, WbcWarning, stacklevel=2)
+        self._beyond = "; ".join(beyond)
         given.flags.writeable = False
         self._command = given
 
@@ -197,7 +194,12 @@ class Stepping(Independent):
     @property
     def trouble(self) -> str:
         """Why the robot has slowed down; empty while it follows its command."""
-        return str(getattr(self.planner, "trouble", ""))
+        return self._stuck or self._beyond
+
+    @property
+    def _stuck(self) -> str:
+        """Why there are no steps to make."""
+        return str(getattr(self.planner, "trouble", "")) or self._planning.trouble
 
     def reset(self) -> None:
         """Forgets the past: the next `update` finds the robot standing on its feet."""
@@ -281,7 +283,7 @@ class Stepping(Independent):
             self._following.begin(robot.com[:2], self._yaw(robot))
             self._rise.begin(float(robot.com[2]), list(self._legs.on.values()))
         wanted = np.clip(self._command, -self.limits, self.limits)
-        if t - self._began < self.settle - DUE or self.trouble or isinstance(self.planner, ListedSteps):
+        if t - self._began < self.settle - DUE or self._stuck or isinstance(self.planner, ListedSteps):
             wanted = np.zeros(3)
         self._following.follow(wanted, robot.com[:2], robot.com_velocity[:2], self.greatest, dt)
         felt = (
@@ -391,7 +393,7 @@ class Stepping(Independent):
             (float(normal[0]), float(normal[1]), float(normal[2])),
         )
         fit = partial(self._untwisted, robot=robot)
-        parts = Parts(self.planner, self.center, self.adaptation, self.push, not self.soles.flat, fit)
+        parts = Parts(self.planner, self._usual, self.center, self.adaptation, self.push, not self.soles.flat, fit)
         swings = {
             foot: Swinging(swing, self._clock.until(foot), self.schedule.swing(foot), self._legs.frozen(foot))
             for foot, swing in self._legs.swings.items()

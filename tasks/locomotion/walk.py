@@ -10,9 +10,10 @@ from tasks import stacks
 from tasks.balance import CentroidalMomentum
 from tasks.contacts import ContactMotion, FrictionCones
 from tasks.joints import JointAcceleration, TorqueMinimization
-from tasks.limits import JointLimits, TorqueLimits
+from tasks.limits import TorqueLimits
 from tasks.locomotion.adaptation import StepAdaptation
 from tasks.locomotion.footsteps import CommandedSteps, FootstepPlanner
+from tasks.locomotion.keeping import kept_joints_and_legs
 from tasks.locomotion.pendulum import CenterPlanner
 from tasks.locomotion.reach import horizontal_reach
 from tasks.locomotion.schedule import Schedule
@@ -27,12 +28,6 @@ from wbc.dynamics import Dynamics
 from wbc.errors import WbcError, number, show
 from wbc.simulation.terrain import Terrain
 from wbc.tasking.gains import Gains
-
-BRAKING = 200.0
-"""Acceleration that joints are counted on to brake with, rad/s²: with less, a leg that swings fast would be slowed."""
-
-APPROACH = 0.015
-"""Time constant with which joints come up to their greatest speeds, s: a swing accelerates for a tenth of a second."""
 
 BESIDE = 0.03
 """Room between two soles side by side, m."""
@@ -132,7 +127,8 @@ class Walk(Stepping):
             command,
             schedule,
             soles,
-            planner=usual if planner is None else planner,
+            usual=usual,
+            planner=planner,
             center=center,
             tracker=tracker,
             adaptation=adaptation,
@@ -160,25 +156,27 @@ class Walk(Stepping):
         return any((self.soles.nominal[foot][1] - mean) * side > 0 for foot in feet)
 
     def stack(self) -> Stack:
-        """A stack to walk with: physics, limits, contacts, feet in the air, quiet arms, balance, least torque.
+        """A stack to walk with: physics, limits, contacts, quiet arms, feet in the air, balance, least torque.
 
-        Quiet arms are above balance: otherwise, when the soles can't do what balance asks, the arms become reaction
-        wheels.
+        Joints keep within their ranges and legs off each other whatever contacts ask: a sole that has to give way then
+        tilts. Quiet arms are above feet in the air and balance: otherwise, when legs and soles can't do what is asked,
+        the arms become reaction wheels.
         """
         robot = self.robot
         levels = EquationOfMotion() / (TorqueLimits() + FrictionCones())
+        kept = kept_joints_and_legs(robot, self.feet)
+        if kept is not None:
+            levels = levels / kept
         axes = stacks._held_axes(robot)
         levels = levels / ContactMotion(
             Gains(kp=10.0, kd=20.0), axes=axes if any(len(a) < 6 for a in axes.values()) else None
         )
-        if np.isfinite([robot.limits.lower, robot.limits.upper, robot.limits.velocity]).any():
-            levels = levels / JointLimits(BRAKING, approach=APPROACH)
-        first, second = self.swings.values()
-        levels = levels / (first + second)
         quiet = stacks._quiet_joints(robot, None)
         if quiet:
             posture = JointAcceleration(stacks._posture(robot, quiet), quiet, Gains(2.0), name="arms")
             levels = levels / posture
+        first, second = self.swings.values()
+        levels = levels / (first + second)
         levels = levels / (self.balance + self.trunk) / self.heading
         levels = levels / CentroidalMomentum(gain=2.0) / TorqueMinimization()
         found = Stack(levels, contacts=[SurfaceContact(foot, self.friction) for foot in self.feet])

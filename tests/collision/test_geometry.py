@@ -129,6 +129,11 @@ def test_shapes_and_pairs_are_added_and_removed(tmp_path: Path) -> None:
     srdf = tmp_path / "r.srdf"
     srdf.write_text('<robot name="r"><disable_collisions link1="torso" link2="head"/></robot>')
     assert geometry.exclude(srdf) == 1 and ("torso", "head") not in geometry.pairs
+    version = geometry.version
+    geometry.keep_pairs([("left_foot", "right_foot")])
+    assert geometry.pairs == (("left_foot", "right_foot"),) and geometry.version > version
+    with pytest.raises(wbc.WbcError, match="'torso' and 'head' are not a pair"):
+        geometry.keep_pairs([("torso", "head")])
 
 
 @pytest.mark.parametrize(

@@ -25,6 +25,7 @@ from tasks.locomotion import (
     ZeroMomentTracker,
 )
 from tasks.locomotion.pendulum import before
+from tasks.locomotion.possible import possible_steps
 from tasks.locomotion.soles import Soles
 from tasks.locomotion.swing import Swing
 from tasks.locomotion.tracking import hull, nearest
@@ -360,3 +361,39 @@ def test_a_command_beyond_the_legs_is_said_and_bounded() -> None:
     with pytest.warns(wbc.WbcWarning, match=r"a command of 3 forward is more than the legs of 'humanoid' can reach"):
         walk.command = (3.0, 0.0, 0.0)
     assert 0.5 < walk.limits[0] < 1.0
+    assert "a command of 3 forward" in walk.trouble
+    walk.command = (0.3, 0.0, 0.0)
+    assert not walk.trouble
+
+
+class Given:
+    """A planner that has these steps."""
+
+    def __init__(self, steps: list) -> None:
+        self.given = steps
+
+    def steps(self, moment: Moment) -> list:
+        return self.given
+
+    def room(self, moment: Moment, step: Footstep) -> tuple:
+        return np.zeros(2), np.zeros(2)
+
+
+def test_a_step_that_a_planner_has_not_or_that_can_not_be_made_is_named_and_made_as_usual() -> None:
+    feet = {foot: Footstep(foot, np.append(place, 0.0)) for foot, place in PLACES.items()}
+    usual, now = CommandedSteps(BIPED, PLACES, apart=0.12), moment(feet, (0.0, 0.0, 0.0), 0, place=np.zeros(2))
+    first, *rest = usual.steps(now)
+    for given, words in (
+        ([], f"the planner 'Given' has no step for {first.foot!r}"),
+        ([None, *rest], f"the planner 'Given' has no step for {first.foot!r}"),
+        (["there", *rest], "which is no Footstep"),
+        ([*rest, *rest], f"but {first.foot!r} lands then"),
+        ([first.shifted((np.nan, 0.0)), *rest], "not finite"),
+        ([first.shifted((0.9, 0.0)), *rest], "that is 0.90 m from its place beside the other feet; they reach 0.4"),
+    ):
+        found, trouble = possible_steps(Given(given), usual, now)
+        assert words in trouble
+        np.testing.assert_allclose(found[0].position, first.position)
+        assert [step.foot for step in found] == [first.foot, *(step.foot for step in rest)]
+    found, trouble = possible_steps(Given([first.shifted((0.3, 0.0)), *rest]), usual, now)
+    assert not trouble and found[0].position[0] == pytest.approx(first.position[0] + 0.3)

@@ -251,6 +251,19 @@ class CollisionGeometry(Adding, Independent):
             del self._pairs[pair]
         self.version += 1
 
+    def keep_pairs(self, pairs: Iterable[tuple[str, str]]) -> None:
+        """Removes all other pairs.
+
+        Args:
+            pairs: of `pairs`: the names of two shapes each.
+        """
+        kept = {tuple(pair): None for pair in pairs}
+        for first, second in kept:
+            if (first, second) not in self._pairs:
+                raise WbcError(f"{show(first)} and {show(second)} are not a pair")
+        self._pairs = {pair: None for pair in self._pairs if pair in kept}
+        self.version += 1
+
     def exclude(self, srdf: str | Path) -> int:
         """Removes the pairs that an SRDF file disables; bodies that have no shapes here are passed over.
 

@@ -1,0 +1,140 @@
+"""What keeps the joints of a robot that walks within their ranges, and its legs off each other."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from tasks.collision import CollisionAvoidance
+from tasks.limbs import way
+from tasks.limits import JointLimits
+from wbc.collision import CollisionGeometry
+from wbc.dynamics import Dynamics
+from wbc.model.loops import tied_joints
+from wbc.tasking.levels import Levels
+from wbc.tasking.task import Task
+
+BRAKING = 25.0, 200.0
+"""The least and the greatest acceleration that joints are counted on to brake with, rad/s²."""
+
+SHARE = 0.5
+"""How much of what its actuator gives a joint is counted on to brake with. What can't be had is fatal: all joints whose
+limits are on the same level, arms and ankles too, would give way to make up for a hip that comes too fast.
+"""
+
+GREATEST = 500.0
+"""Greatest acceleration that limits demand, rad/s²."""
+
+APPROACH = 0.015
+"""Time constant with which joints come up to their greatest speeds, s: a swing accelerates for a tenth of a second."""
+
+ROOM, BACK = 0.03, 6.0
+"""Kept from the ends of joints, rad, and how fast a joint gets back there, Hz: what pushes is known to nobody, and
+a foot that lands changes speeds at once.
+"""
+
+APART = 0.02
+"""Kept between legs, m."""
+
+PASSING = 3.0
+"""Legs pass each other at up to this speed, m/s."""
+
+ROWS = 12
+"""Rows for legs that are near each other."""
+
+
+def kept_joints_and_legs(robot: Dynamics, feet: Sequence[str]) -> Levels | None:
+    """A level that keeps joints within their ranges and legs off each other; None where there is nothing to keep.
+
+    Args:
+        robot: of `wbc.load`.
+        feet: frames.
+    """
+    joints = braked_joints(robot)
+    found: list[Task] = [
+        JointLimits(
+            braking,
+            GREATEST,
+            ROOM,
+            return_hz=BACK,
+            approach=APPROACH,
+            name=f"joint limits, braked with {braking:g} rad/s²",
+            joints=names,
+        )
+        for braking, names in joints.items()
+    ]
+    geometry = legs_apart(robot, feet)
+    if geometry is not None:
+        own = {name for names in own_joints(robot, feet).values() for name in names}
+        weakest = min((braking for braking, names in joints.items() if own.intersection(names)), default=BRAKING[0])
+        braking = weakest * leg_length(robot, feet)
+        found.append(CollisionAvoidance(geometry, APART, PASSING, braking, rows=ROWS, approach=APPROACH, name="legs"))
+    return Levels([found]) if found else None
+
+
+def own_joints(robot: Dynamics, feet: Sequence[str]) -> dict[str, set[str]]:
+    """The joints of each leg, without those that move all feet.
+
+    Args:
+        robot: of `wbc.load`.
+        feet: frames.
+    """
+    ways = {foot: set(way(robot, foot)) for foot in feet}
+    shared = set.intersection(*ways.values())
+    return {foot: names - shared for foot, names in ways.items()}
+
+
+def leg_length(robot: Dynamics, feet: Sequence[str]) -> float:
+    """From the first joint of a leg to its foot in the nominal configuration, m, of the shortest one.
+
+    Args:
+        robot: of `wbc.load`.
+        feet: frames.
+    """
+    posed, own = robot.copy(), own_joints(robot, feet)
+    posed.update(robot.model.nominal, np.zeros(robot.nv))
+    hips = {foot: next(name for name in reversed(way(robot, foot)) if name in own[foot]) for foot in feet if own[foot]}
+    places = [posed.pose(foot)[:3, 3] - posed.pose(robot.model.joints[hip].child)[:3, 3] for foot, hip in hips.items()]
+    return min((float(np.linalg.norm(place)) for place in places), default=1.0)
+
+
+def braked_joints(robot: Dynamics) -> dict[float, list[str]]:
+    """The joints with limits that a motor or a closed loop moves, by how hard they can brake, rad/s², in powers of two.
+
+    Args:
+        robot: of `wbc.load`.
+    """
+    model, limits = robot.model, robot.limits
+    tied = set().union(*tied_joints(model))
+    posed = robot.copy()
+    posed.update(model.nominal, np.zeros(robot.nv))
+    gives = dict(zip(robot.joint_names, limits.effort, strict=True))
+    least, most = BRAKING
+    found: dict[float, list[str]] = {}
+    for name, joint in model.joints.items():
+        if not joint.limited or not (name in tied or model.drives(name)):
+            continue
+        index = model.v_index[name]
+        can = SHARE * float(gives.get(name, math.inf)) / float(posed.mass_matrix[index, index])
+        doublings = math.floor(math.log2(min(max(can, least), most) / least))
+        found.setdefault(least * 2.0**doublings, []).append(name)
+    return found
+
+
+def legs_apart(robot: Dynamics, feet: Sequence[str]) -> CollisionGeometry | None:
+    """The shapes of a robot, with the pairs that are of two legs; None where there are none.
+
+    Args:
+        robot: of `wbc.load`.
+        feet: frames.
+    """
+    geometry, own = CollisionGeometry(robot), own_joints(robot, feet)
+    legs = {
+        name: {foot for foot in feet if own[foot].intersection(way(robot, solid.body))}
+        for name, solid in geometry.solids.items()
+    }
+    pairs = [(one, other) for one, other in geometry.pairs if legs[one] and legs[other] and legs[one] != legs[other]]
+    geometry.keep_pairs(pairs)
+    return geometry if pairs else None
