@@ -30,10 +30,8 @@ GREATEST = 500.0
 APPROACH = 0.015
 """Time constant with which joints come up to their greatest speeds, s: a swing accelerates for a tenth of a second."""
 
-ROOM, BACK = 0.03, 6.0
-"""Kept from the ends of joints, rad, and how fast a joint gets back there, Hz: what pushes is known to nobody, and
-a foot that lands changes speeds at once.
-"""
+BACK = 6.0
+"""How fast a joint that is nearer to its end than is kept gets back, Hz."""
 
 APART = 0.02
 """Kept between legs, m."""
@@ -45,19 +43,21 @@ ROWS = 12
 """Rows for legs that are near each other."""
 
 
-def kept_joints_and_legs(robot: Dynamics, feet: Sequence[str]) -> Levels | None:
+def kept_joints_and_legs(robot: Dynamics, feet: Sequence[str], room: float) -> Levels | None:
     """A level that keeps joints within their ranges and legs off each other; None where there is nothing to keep.
 
     Args:
         robot: of `wbc.load`.
         feet: frames.
+        room: kept from the ends of joints, rad: what pushes is known to nobody, and a foot that lands changes speeds
+            at once.
     """
     joints = braked_joints(robot)
     found: list[Task] = [
         JointLimits(
             braking,
             GREATEST,
-            ROOM,
+            room,
             return_hz=BACK,
             approach=APPROACH,
             name=f"joint limits, braked with {braking:g} rad/s²",
