@@ -26,7 +26,7 @@ def test_no_robot_falls_or_chatters_on_its_way_to_its_limits_and_back(name: str)
 
 
 def test_a_humanoid_crouches_to_the_ends_of_its_ankles_without_chatter() -> None:
-    """It changed torques by more than 1 % in 1,783 ticks: next to a limit joints reacted to speed too hard."""
+    """It changed torques by more than 1 % in 910 ticks: next to a limit joints reacted to speed too hard."""
     pytest.importorskip("mujoco")
     robot = wbc.load("humanoid")
     result = lead(robot, ways_of(robot)["crouch to the ends of joints"])
