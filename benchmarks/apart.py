@@ -1,12 +1,12 @@
 """Random reaching tasks among obstacles and through oneself: do bodies keep apart, and what does it cost?
 
 usage: python -m benchmarks.apart [arm|humanoid] [COUNT] [FOLDER]   (`make apart` runs 1,000 of each)
-       python -m benchmarks.apart cost   (`make bench` runs it)
+       python -m benchmarks.apart cost [FILE]   (`make bench` runs it)
 
 Prints how many runs of each kind collided with and without the task, how far any pair came into the margin, and the
 greatest change of a torque in a tick. Without the task every fifth task is run. Runs are kept in FOLDER, so that a
-second call goes on where the first one ended. The costs are those of a look at all pairs of the humanoid, and of 400
-rows.
+second call goes on where the first one ended. The costs are those of a look at all pairs of the humanoid, or of
+another robot, and of 400 rows.
 """
 
 from __future__ import annotations
@@ -111,11 +111,11 @@ def run(kind: str, count: int, folder: Path) -> str:
     return summary(kind, [one for one in runs if one.seed < count])
 
 
-def look() -> str:
-    """How long a tick's look at all pairs of the standing humanoid takes, with its rows: `CollisionAvoidance.rows`."""
+def look(file: str = "humanoid") -> str:
+    """How long a tick's look at all pairs of a robot that stands takes, with its rows: `CollisionAvoidance.rows`."""
     found = []
     for engine in ("coal", "own"):
-        robot = wbc.load("humanoid", "pinocchio")
+        robot = wbc.load(file, "pinocchio")
         avoid = tasks.CollisionAvoidance(CollisionGeometry(robot, engine))
         rng, watch, times = np.random.default_rng(0), Stopwatch(), []
         for tick in range(1050):
@@ -125,8 +125,9 @@ def look() -> str:
             avoid.rows(robot, at)
             times.append(watch.stop())
         used = np.array(times[50:]) * 1e6
-        pairs = len(avoid.geometry.pairs)
-        found.append(f"{pairs} pairs of the humanoid by {engine}: {microseconds(used)}")
+        near = len(avoid.look(robot, at).key)
+        pairs = f"{len(avoid.geometry.pairs)} pairs of {robot.model.name}, {near} nearest points, corners and crossings"
+        found.append(f"{pairs} near, by {engine}: {microseconds(used)}")
     return "\n".join(found)
 
 
@@ -163,7 +164,7 @@ def many(rows: int = 400) -> str:
 
 if __name__ == "__main__":
     if sys.argv[1:2] == ["cost"]:
-        print(look())
+        print(look(*sys.argv[2:3]))
         print(many())
     else:
         began = time.perf_counter()

@@ -150,6 +150,7 @@ def test_a_file_warns_once():
 INTERRUPTED = """
 import os, signal, sys, threading
 signal.signal(signal.SIGINT, signal.default_int_handler)  # in the background a shell has it ignored
+import wbc  # a command line begins with it, before any line of its own
 threading.Timer(float(sys.argv[1]), os.kill, (os.getpid(), signal.SIGINT)).start()
 from wbc.__main__ import main
 sys.argv[1:] = ["run", "5", "--out", sys.argv[2]]
