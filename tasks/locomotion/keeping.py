@@ -24,6 +24,9 @@ SHARE = 0.5
 limits are on the same level, arms and ankles too, would give way to make up for a hip that comes too fast.
 """
 
+UNLIMITED = 1e9
+"""Stands for a motor without a limit, N m or N."""
+
 GREATEST = 500.0
 """Greatest acceleration that limits demand, rad/s²."""
 
@@ -49,22 +52,20 @@ def kept_joints_and_legs(robot: Dynamics, feet: Sequence[str], room: float) -> L
     Args:
         robot: of `wbc.load`.
         feet: frames.
-        room: kept from the ends of joints, rad: what pushes is known to nobody, and a foot that lands changes speeds
-            at once.
+        room: kept from the ends of the joints of legs, rad: what pushes is known to nobody, and a foot that lands
+            changes speeds at once.
     """
-    joints = braked_joints(robot)
-    found: list[Task] = [
-        JointLimits(
-            braking,
-            GREATEST,
-            room,
-            return_hz=BACK,
-            approach=APPROACH,
-            name=f"joint limits, braked with {braking:g} rad/s²",
-            joints=names,
-        )
-        for braking, names in joints.items()
-    ]
+    joints, roomy = braked_joints(robot), roomy_joints(robot, feet, room)
+    found: list[Task] = []
+    for braking, names in joints.items():
+        for margin, chosen in ((room, roomy), (0.0, set(names) - roomy)):
+            some, kept = [name for name in names if name in chosen], f", {margin:g} rad kept" if margin else ""
+            if some:
+                name = f"joint limits, braked with {braking:g} rad/s²{kept}"
+                limits = JointLimits(
+                    braking, GREATEST, margin, return_hz=BACK, approach=APPROACH, name=name, joints=some
+                )
+                found.append(limits)
     geometry = legs_apart(robot, feet)
     if geometry is not None:
         own = {name for names in own_joints(robot, feet).values() for name in names}
@@ -84,6 +85,23 @@ def own_joints(robot: Dynamics, feet: Sequence[str]) -> dict[str, set[str]]:
     ways = {foot: set(way(robot, foot)) for foot in feet}
     shared = set.intersection(*ways.values())
     return {foot: names - shared for foot, names in ways.items()}
+
+
+def roomy_joints(robot: Dynamics, feet: Sequence[str], room: float) -> set[str]:
+    """The joints of legs that the nominal configuration leaves more than some room: a straight knee has none to keep.
+
+    Args:
+        robot: of `wbc.load`.
+        feet: frames.
+        room: rad.
+    """
+    model, limits, found = robot.model, robot.limits, set()
+    for name in set().union(*own_joints(robot, feet).values()):
+        if model.joints[name].nv == 1:
+            at, index = float(model.nominal[model.q_index[name]]), model.v_index[name]
+            if min(at - limits.lower[index], limits.upper[index] - at) > 2 * room:
+                found.add(name)
+    return found
 
 
 def leg_length(robot: Dynamics, feet: Sequence[str]) -> float:
@@ -106,25 +124,26 @@ def braked_joints(robot: Dynamics) -> dict[float, list[str]]:
     Args:
         robot: of `wbc.load`.
     """
-    model, limits = robot.model, robot.limits
+    model = robot.model
     tied = set().union(*tied_joints(model))
     posed = robot.copy()
     posed.update(model.nominal, np.zeros(robot.nv))
-    gives = dict(zip(robot.joint_names, limits.effort, strict=True))
+    gives = np.abs(robot.actuation_matrix.T) @ np.minimum(robot.limits.effort, UNLIMITED)
     least, most = BRAKING
     found: dict[float, list[str]] = {}
     for name, joint in model.joints.items():
         if not joint.limited or not (name in tied or model.drives(name)):
             continue
         index = model.v_index[name]
-        can = SHARE * float(gives.get(name, math.inf)) / float(posed.mass_matrix[index, index])
+        given = float(gives[index]) or UNLIMITED  # what a closed loop moves
+        can = SHARE * given / float(posed.mass_matrix[index, index])
         doublings = math.floor(math.log2(min(max(can, least), most) / least))
         found.setdefault(least * 2.0**doublings, []).append(name)
     return found
 
 
 def legs_apart(robot: Dynamics, feet: Sequence[str]) -> CollisionGeometry | None:
-    """The shapes of a robot, with the pairs that are of two legs; None where there are none.
+    """The shapes of a robot, with the pairs that are of two legs and not near as it stands; None where there are none.
 
     Args:
         robot: of `wbc.load`.
@@ -136,5 +155,9 @@ def legs_apart(robot: Dynamics, feet: Sequence[str]) -> CollisionGeometry | None
         for name, solid in geometry.solids.items()
     }
     pairs = [(one, other) for one, other in geometry.pairs if legs[one] and legs[other] and legs[one] != legs[other]]
+    posed = robot.copy()
+    posed.update(robot.model.nominal, np.zeros(robot.nv))
+    near = {(it.first, it.second) for it in geometry.nearest(posed, len(geometry.pairs)) if it.distance < 2 * APART}
+    pairs = [pair for pair in pairs if pair not in near]
     geometry.keep_pairs(pairs)
     return geometry if pairs else None

@@ -4,9 +4,17 @@ from __future__ import annotations
 
 import pytest
 
+import tasks
 import wbc
 from tasks.locomotion import Gait, Walk
-from tasks.locomotion.keeping import SHARE, braked_joints, leg_length, legs_apart
+from tasks.locomotion.keeping import (
+    SHARE,
+    braked_joints,
+    kept_joints_and_legs,
+    leg_length,
+    legs_apart,
+    roomy_joints,
+)
 
 
 def test_joints_are_counted_on_for_no_more_than_their_motors_give() -> None:
@@ -45,3 +53,16 @@ def test_limits_of_joints_and_legs_are_above_contacts(kind: str) -> None:
     assert all(level[name] == level["legs"] for name in level if name.startswith("joint limits"))
     if kind == "humanoid":
         assert level["arms"] < level["swing of left_foot"] < level["balance"]
+
+
+def test_no_room_is_kept_where_the_nominal_posture_leaves_none() -> None:
+    """Talos stands with elbows and fingers at their ends and its legs near each other: what was kept threw it over."""
+    robot = wbc.load("humanoid")
+    roomy = roomy_joints(robot, robot.model.feet, 0.05)
+    assert "left_knee" in roomy and "waist_yaw" not in roomy and "left_elbow" not in roomy
+    assert "left_knee" not in roomy_joints(robot, robot.model.feet, 0.3)
+    levels = kept_joints_and_legs(robot, robot.model.feet, 0.05)
+    assert levels is not None
+    limits = [task for task in levels.levels[0] if isinstance(task, tasks.JointLimits)]
+    margins = {name: task.margin for task in limits for name in task.joints or ()}
+    assert margins["left_knee"] == 0.05 and margins["left_elbow"] == 0.0
