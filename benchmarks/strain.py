@@ -163,7 +163,8 @@ class Legs:
             ]
             levels = levels / (reach[0] + reach[1] if len(reach) > 1 else reach[0])
         posture = tasks.JointAcceleration(gains=wbc.Gains(1.5))
-        return wbc.Stack(levels / posture / tasks.TorqueMinimization(), tasks.stacks.feet(self.robot, friction))
+        least = tasks.ForceMinimization() / tasks.TorqueMinimization()  # feet that push apart creep apart in MuJoCo
+        return wbc.Stack(levels / posture / least, tasks.stacks.feet(self.robot, friction))
 
     def _balance(self, go: Callable[[float], Array]) -> wbc.Task:
         """Over two soles the weight is balanced above the base.

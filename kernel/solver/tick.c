@@ -57,9 +57,11 @@ static double put_torque(const Tick *t, const Block *block, int row, double *a) 
 }
 
 /* in what a row is measured: 1 / l where there is nothing in it but what turns, else 1 */
-static double unit_of_row(const Tick *t, const double *a, double norm) {
+static double unit_of_row(const Tick *t, int row) {
+    const Hierarchy *h = &t->hierarchy;
+    const double *a = h->A + (size_t)row * h->ld, norm = h->norm[row];
     double unit = 1.0;
-    for (int j = 0; j < t->hierarchy.n; j++) {
+    for (int j = h->from[row]; j < h->to[row]; j++) {
         if (!(fabs(a[j]) > TURNS * norm)) continue;
         if (t->length[j] == 1.0) return 1.0;
         unit = t->unit[j];
@@ -102,7 +104,7 @@ static void tick_rows(Tick *t, int part, const Rows *rows) {
         t->sort[row] = rows->lower == rows->upper ? EQUATION : force || torque ? LOAD : MOTION;
         h->lower[row] = low, h->upper[row] = high;
         h->norm[row] = sqrt(dot(a, a, n));
-        h->scale[row] = t->even ? 1.0 : unit_of_row(t, a, h->norm[row]);
+        h->scale[row] = t->even ? 1.0 : unit_of_row(t, row);
         squares += h->norm[row] * h->norm[row] / (h->scale[row] * h->scale[row]);
     }
     double scale = planned->rows ? sqrt(squares / planned->rows) : 0.0;
