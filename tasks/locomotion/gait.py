@@ -28,9 +28,6 @@ from wbc.errors import WbcError, show, unknown_name
 from wbc.simulation.terrain import Terrain
 from wbc.tasking.gains import Gains
 
-ROOM = 0.03
-"""Kept from the ends of joints, rad. A step to the side needs most of what hips have."""
-
 GAITS = ("trot", "walk", "pace")
 
 Phases = Mapping[str, tuple[float, float]]
@@ -160,7 +157,7 @@ class Gait(Stepping):
         """
         robot = self.robot
         levels = EquationOfMotion() / (TorqueLimits() + FrictionCones())
-        kept = kept_joints_and_legs(robot, self.feet, ROOM)
+        kept = kept_joints_and_legs(robot, self.feet)
         if kept is not None:
             levels = levels / kept
         levels = levels / ContactMotion()

@@ -33,6 +33,9 @@ GREATEST = 500.0
 APPROACH = 0.015
 """Time constant with which joints come up to their greatest speeds, s: a swing accelerates for a tenth of a second."""
 
+ROOM = 0.03
+"""Kept from the ends of joints, rad: what pushes is known to nobody, and a foot that lands changes speeds at once."""
+
 BACK = 6.0
 """How fast a joint that is nearer to its end than is kept gets back, Hz."""
 
@@ -46,14 +49,13 @@ ROWS = 12
 """Rows for legs that are near each other."""
 
 
-def kept_joints_and_legs(robot: Dynamics, feet: Sequence[str], room: float) -> Levels | None:
+def kept_joints_and_legs(robot: Dynamics, feet: Sequence[str], room: float = ROOM) -> Levels | None:
     """A level that keeps joints within their ranges and legs off each other; None where there is nothing to keep.
 
     Args:
         robot: of `wbc.load`.
         feet: frames.
-        room: kept from the ends of the joints of legs, rad: what pushes is known to nobody, and a foot that lands
-            changes speeds at once.
+        room: kept from the ends of the joints of legs, rad.
     """
     joints, roomy = braked_joints(robot), roomy_joints(robot, feet, room)
     found: list[Task] = []

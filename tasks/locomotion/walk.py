@@ -29,9 +29,6 @@ from wbc.errors import WbcError, number, show
 from wbc.simulation.terrain import Terrain
 from wbc.tasking.gains import Gains
 
-ROOM = 0.05
-"""Kept from the ends of joints, rad: a sole that lands turns its ankle and its hip at once."""
-
 BESIDE = 0.03
 """Room between two soles side by side, m."""
 
@@ -167,7 +164,7 @@ class Walk(Stepping):
         """
         robot = self.robot
         levels = EquationOfMotion() / (TorqueLimits() + FrictionCones())
-        kept = kept_joints_and_legs(robot, self.feet, ROOM)
+        kept = kept_joints_and_legs(robot, self.feet)
         if kept is not None:
             levels = levels / kept
         axes = stacks._held_axes(robot)
