@@ -43,7 +43,7 @@ from wbc.tasking.layout import Layout
 from wbc.tasking.tick import Tick
 from wbc.threads import Turn, busy, taking
 
-RESERVE = 2e-4
+RESERVE = 2.5e-4
 """Time reserved before a deadline for the work after the solver, s; more where earlier ticks took longer."""
 
 IDLE = 0.1

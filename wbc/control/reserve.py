@@ -5,7 +5,7 @@ A processor that others use too is slower, and so is another machine: a fixed ti
 
 from __future__ import annotations
 
-LATE = 0.02
+LATE = 0.005
 """Share of the ticks that may take longer."""
 
 STEP = 0.2
