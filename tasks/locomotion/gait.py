@@ -30,6 +30,11 @@ from wbc.tasking.gains import Gains
 
 GAITS = ("trot", "walk", "pace")
 
+FASTEST = np.array([0.8, 0.45, 0.35])
+"""The greatest command forward, to the side, and to turn, in times of what legs reach in a stance. The packaged
+quadruped keeps 1.1 m/s forward and 0.6 m/s to the side; beyond that it gets to where its motors end, and falls.
+"""
+
 Phases = Mapping[str, tuple[float, float]]
 """By foot, the shares of a cycle at which it is lifted and put down."""
 
@@ -119,7 +124,7 @@ class Gait(Stepping):
         if limits is None:
             stance = max(schedule.stance(foot) for foot in schedule.feet)
             wide = max(float(np.hypot(*place)) for place in places.values())
-            limits = 1.5 * reach / stance, reach / stance, reach / stance / wide
+            limits = (FASTEST * reach / stance / np.array([1.0, 1.0, wide])).tolist()
         super().__init__(
             robot,
             command,

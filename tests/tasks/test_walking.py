@@ -10,6 +10,7 @@ import pytest
 pytest.importorskip("mujoco")
 pytest.importorskip("pinocchio")
 
+import wbc
 from benchmarks import walking
 
 
@@ -52,6 +53,16 @@ def test_a_trot_that_is_pushed_to_the_side_steps_across_its_diagonal() -> None:
     found = walking.go(*made, 0.0, 1.5)
     found = walking.go(*made, 1.5, 1.5, ("base", np.array([0.0, 150.0, 0.0])), found.felt)
     check(found)
+
+
+def test_a_trot_that_is_told_to_go_faster_than_it_can_says_so_and_goes_as_fast_as_it_can() -> None:
+    """It took 2 m/s for possible, and fell after 6.3 s."""
+    walk, controller, plant = walking.made("quadruped", (0.0, 0.0, 0.0))
+    with pytest.warns(wbc.WbcWarning, match="a command of 3 forward is more than the legs of 'quadruped' can reach"):
+        walk.command = (3.0, 0.0, 0.0)
+    found = walking.go(walk, controller, plant, 0.0, 7.0)
+    check(found)
+    assert walking.speeds(np.array(found.q)[5000:])[0] == pytest.approx(walk.limits[0], rel=0.05)
 
 
 def test_a_humanoid_that_steps_across_itself_keeps_its_legs_apart_and_its_arms_quiet() -> None:
