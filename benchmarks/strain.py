@@ -194,17 +194,17 @@ class Legs:
             found["arms forward"] = Way(self.stack(still, hands=np.array([1.0, 0.0, 0.1])), root)
             found["arms down"] = Way(self.stack(still, hands=np.array([0.0, 0.0, -0.8])), root)
         if len(self.robot.model.feet) == 4:
-            found["a foot leaves and comes back"] = self._stepping(ends=True)
+            found["a foot leaves and comes back"] = self._stepping()
             found["a trot on straight legs"] = self._trot()
         return found
 
-    def _stepping(self, ends: bool = False) -> Way:
+    def _stepping(self) -> Way:
         """High on its legs a foot is let go, and held again, time after time.
 
         Its base goes to the front as well, so that it balances at the edge of three feet. Without the ends of joints
         the free leg is flung about until it falls.
         """
-        stack = self.stack(np.array([0.0, 0.0, 0.12 * self.height]), ends=ends, arc=ARC)
+        stack = self.stack(np.array([0.0, 0.0, 0.12 * self.height]), ends=True, arc=ARC)
         foot = self.robot.model.feet[0]
 
         def before(t: float, controller: wbc.Controller) -> None:

@@ -129,15 +129,16 @@ class CollisionAvoidance(Kept):
         seen, count = self.look(robot, tick), self.count
         A, lower = np.zeros((count, robot.nv)), np.full(count, -np.inf)
         if len(seen.key):
-            bound = self._bounds(seen, tick.period)
+            h = self.heights(robot, tick)
+            bound = self._bounds(seen, h.value, tick.period)
             chosen, slots = _slots(seen, bound, count)
-            h = Heights(*[part[chosen] for part in self.heights(robot, tick)])
+            h = Heights(*[part[chosen] for part in h])
             A[slots], lower[slots] = h.jacobian, self._least(h, bound[chosen], tick.period)
         return Rows(lower, np.full(count, np.inf), acceleration=A)
 
-    def _bounds(self, seen: Rates, period: float) -> Array:
+    def _bounds(self, seen: Rates, height: Array, period: float) -> Array:
         """How hard each distance may be accelerated to fall; infinite where it is beyond the horizon."""
-        most = self.stopping.most(seen.distance - self._margin_of(seen), -seen.rate, self.speed, period)
+        most = self.stopping.most(height, -seen.rate, self.speed, period)
         left = self._horizon.reach(-seen.rate) - seen.distance
         loose = np.maximum(FADE - left, 0.0) / np.maximum(left, 1e-9)
         points = seen.key % self._proximity.per_pair
@@ -162,7 +163,7 @@ class CollisionAvoidance(Kept):
         """See `Task`."""
         seen, names = self.look(robot, tick), ["no pair near"] * self.count
         if len(seen.key):
-            chosen, slots = _slots(seen, self._bounds(seen, tick.period), self.count)
+            chosen, slots = _slots(seen, self._bounds(seen, self.heights(robot, tick).value, tick.period), self.count)
             for slot, pair in zip(slots.tolist(), self._proximity.names(seen.key[chosen]), strict=True):
                 names[slot] = pair
         return names

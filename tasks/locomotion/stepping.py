@@ -365,10 +365,7 @@ class Stepping(Independent):
         """Whether the feet are where the robot can stay: near enough to where they are planned."""
         if isinstance(self.planner, ListedSteps):
             return True
-        return all(
-            np.hypot(*(step.position[:2] - self._legs.on[step.foot].position[:2])) < 0.05
-            for step in self._planning.steps
-        )
+        return self._legs.near(self._planning.steps)
 
     def _make_plan(self, t: float, robot: Dynamics) -> None:
         """Where feet land, and how the centre of mass goes over them."""

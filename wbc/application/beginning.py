@@ -8,6 +8,7 @@ import numpy as np
 import scipy.linalg
 
 import wbc
+from tasks.limbs import way
 from wbc.application.posture import plant_of, ready
 from wbc.arrays import Array
 from wbc.dynamics.adapt import keyframes
@@ -87,15 +88,8 @@ def refuse_unfit(robot: Dynamics, file: str) -> None:
 
 def _drifts(robot: Dynamics) -> list[str]:
     """The joints without motors by which all that has motors moves, where one of them slides."""
-    model, driven, passive = robot.model, list[set[str]](), []
-    above = {joint.child: joint for joint in model.joints.values()}
-    for name in model.joints:
-        if model.drives(name):
-            body, over = model.joints[name].child, set()
-            while body in above:
-                over.add(above[body].name)
-                body = above[body].parent
-            driven.append(over)
+    model, passive = robot.model, list[str]()
+    driven = [set(way(robot, joint.child)) for joint in model.joints.values() if model.drives(joint.name)]
     if driven:
         shared = set[str].intersection(*driven)
         passive = [name for name in model.joints if name in shared and model.joints[name].nv and not model.drives(name)]

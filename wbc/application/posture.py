@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from tasks import stacks
+from tasks.limbs import way
 from wbc import simulation
 from wbc.arrays import Array
 from wbc.dynamics.base import Dynamics
@@ -44,7 +47,7 @@ def ready(robot: Dynamics) -> dict[str, float] | None:
     model, posed, plant = robot.model, robot.copy(), plant_of(robot)
     q, moved = np.array(model.nominal), list[str]()
     for hand in model.hands:
-        joints, turned = moving_joints(model, hand), stacks.turns(robot, hand)
+        joints, turned = moving_joints(robot, hand), stacks.turns(robot, hand)
         found = _moved(posed, q, hand, joints, turned, plant)
         if found is not None:
             q, moved = found, moved + joints
@@ -63,9 +66,7 @@ def _moved(
     before, fits = touching(plant, q), _fits(posed, q, hand, joints, ways, turns)
     if fits and not before:
         return None
-    at = [model.q_index[name] for name in joints]
-    low = np.array([max(model.joints[name].lower, -np.pi) for name in joints])
-    high = np.array([min(model.joints[name].upper, np.pi) for name in joints])
+    at, (low, high) = [model.q_index[name] for name in joints], _ends(model, joints)
     span, rng, tried = high - low, np.random.default_rng(0), q.copy()
     home = np.clip(q[at], low + INNER * span, high - INNER * span)
     best, least = None, before if fits else before + 1
@@ -86,25 +87,14 @@ def _moved(
     return best
 
 
-def moving_joints(model: Model, hand: str) -> list[str]:
+def moving_joints(robot: Dynamics, hand: str) -> list[str]:
     """The joints with limits and motors of their own that move a hand: and no other one, such as a waist, if there are
     some.
     """
-    shared = set[str]().union(*(_carrying(model, other) for other in model.hands if other != hand))
-    joints = _carrying(model, hand)
+    model = robot.model
+    shared = {name for other in model.hands if other != hand for name in way(robot, other)}
+    joints = [name for name in way(robot, hand) if model.joints[name].nq == 1 and model.drives(name)]
     return [name for name in joints if name not in shared] or joints
-
-
-def _carrying(model: Model, hand: str) -> list[str]:
-    """The driven joints between a hand and the world."""
-    body = model.frames[hand].body if hand in model.frames else hand
-    carrying, found = {joint.child: joint for joint in model.joints.values()}, []
-    while body in carrying:
-        joint = carrying[body]
-        if joint.nq == 1 and model.drives(joint.name):
-            found.append(joint.name)
-        body = joint.parent
-    return found
 
 
 def _fits(posed: Dynamics, q: Array, hand: str, joints: list[str], ways: int, turns: bool) -> bool:
@@ -135,17 +125,33 @@ def freedom(robot: Dynamics, hand: str, joints: list[str]) -> int:
         hand: frame.
         joints: that move it.
     """
+    most, columns = 0, [robot.model.v_index[name] for name in joints]
+    for posed in in_postures(robot, joints):
+        size = np.linalg.svd(posed.jacobian(hand)[:3, columns])[1]
+        most = max(most, int((size > FLAT * size.max(initial=1e-300)).sum()))
+    return most
+
+
+def in_postures(robot: Dynamics, joints: list[str]) -> Iterator[Dynamics]:
+    """A copy of a robot in its nominal posture, then in some others, within limits.
+
+    Args:
+        robot: of `wbc.load`.
+        joints: that are moved.
+    """
     model, posed, rng = robot.model, robot.copy(), np.random.default_rng(0)
-    at = [model.q_index[name] for name in joints]
-    low = np.array([max(model.joints[name].lower, -np.pi) for name in joints])
-    high = np.array([min(model.joints[name].upper, np.pi) for name in joints])
-    q, most = np.array(model.nominal), 0
+    at, (low, high) = [model.q_index[name] for name in joints], _ends(model, joints)
+    q = np.array(model.nominal)
     for posture in range(POSTURES):
         q[at] = rng.uniform(low, high) if posture else q[at]
         posed.update(q)
-        size = np.linalg.svd(posed.jacobian(hand)[:3, [model.v_index[name] for name in joints]])[1]
-        most = max(most, int((size > FLAT * size.max(initial=1e-300)).sum()))
-    return most
+        yield posed
+
+
+def _ends(model: Model, joints: list[str]) -> tuple[Array, Array]:
+    """The limits of joints, at most half a turn from zero."""
+    low = np.array([max(model.joints[name].lower, -np.pi) for name in joints])
+    return low, np.array([min(model.joints[name].upper, np.pi) for name in joints])
 
 
 def can_move(posed: Dynamics, hand: str, joints: list[str], ways: int, turns: bool, share: float = 1.0) -> bool:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
+from itertools import islice
 
 import numpy as np
 import scipy.linalg
 
-from wbc.application.posture import can_move, freedom, moving_joints, plant_of, touching
+from wbc.application.posture import can_move, freedom, in_postures, moving_joints, plant_of, touching
 from wbc.arrays import Array
 from wbc.dynamics.base import Dynamics
 from wbc.kinematics import InverseKinematics
@@ -36,9 +37,9 @@ FINGER = 4
 NEAR = 1e-4
 """Of a point on it, m and rad, for the hand to be there."""
 
-FREE, POSTURES = 1e-3, 8
-"""A hand that moves in some direction by less than this share of what its joints move it by, in each of so many
-postures, does not move there: a finger may go to and fro along an arc only."""
+FREE = 1e-3
+"""A hand that moves in some direction by less than this share of what its joints move it by, in each of some postures,
+does not move there: a finger may go to and fro along an arc only."""
 
 
 class Loop:
@@ -80,15 +81,9 @@ def reaches(robot: Dynamics, hand: str) -> bool:
         robot: with a fixed base.
         hand: frame.
     """
-    model, posed, rng = robot.model, robot.copy(), np.random.default_rng(0)
-    joints = [joint for joint in model.joints.values() if joint.nq == 1 and model.drives(joint.name)]
-    at = [model.q_index[joint.name] for joint in joints]
-    low = np.array([max(joint.lower, -math.pi) for joint in joints])
-    high = np.array([min(joint.upper, math.pi) for joint in joints])
-    q = model.nominal.copy()
-    for posture in range(1 if model.loops else POSTURES):
-        q[at] = rng.uniform(low, high) if posture else q[at]
-        posed.update(q)
+    model = robot.model
+    joints = [joint.name for joint in model.joints.values() if joint.nq == 1 and model.drives(joint.name)]
+    for posed in islice(in_postures(robot, joints), 1 if model.loops else None):
         J = posed.jacobian(hand)[:3]
         least = FREE * np.linalg.norm(J)
         if model.loops:
@@ -117,7 +112,7 @@ def in_reach(
     plant, smallest = plant_of(robot), radius * 0.5**HALVINGS
     can = tuple(hand for hand in hands if _goes_round(robot, hand, loops(hand, smallest), plant))
     if not can:  # whatever holds them back, the trial shows it
-        return radius, tuple(hand for hand in hands if len(moving_joints(robot.model, hand)) > FINGER)
+        return radius, tuple(hand for hand in hands if len(moving_joints(robot, hand)) > FINGER)
     for halvings in range(HALVINGS):
         smaller = radius * 0.5**halvings
         if all(_goes_round(robot, hand, loops(hand, smaller), plant) for hand in can):
@@ -126,7 +121,7 @@ def in_reach(
 
 
 def _goes_round(robot: Dynamics, hand: str, loop: Loop, plant: MujocoSimulator | None) -> bool:
-    joints = moving_joints(robot.model, hand)
+    joints = moving_joints(robot, hand)
     if not joints or set(joints) & set[str]().union(*tied_joints(robot.model)):
         return _sets_out(robot, hand, loop)  # balls, and the loops of a linkage, are not kept in what follows
     finder = InverseKinematics(robot, hand, joints=joints, restarts=0, tolerance=NEAR)

@@ -11,7 +11,16 @@ import numpy as np
 from wbc.arrays import Array, ArrayLike, IntArray, numbers
 from wbc.collision.adding import Adding, placed
 from wbc.collision.engine import Engine, Witnesses, make_engine
-from wbc.collision.reading import SAMPLES, base_of, can_meet, groups, neighbours, solids_of, standing_on, touching
+from wbc.collision.reading import (
+    base_of,
+    can_meet,
+    groups,
+    in_configurations,
+    neighbours,
+    solids_of,
+    standing_on,
+    touching,
+)
 from wbc.collision.solid import Solid, SolidKind
 from wbc.copies import Independent
 from wbc.dynamics.base import Dynamics
@@ -329,14 +338,12 @@ class CollisionGeometry(Adding, Independent):
         """
         first, second = self.indices()
         found, least = np.full(len(first), margin), np.full(len(first), np.inf)
-        robot, rng = self.robot.copy(), np.random.default_rng(0)
         solids = list(self._solids.values())
         on_robot = np.array([solid.body != WORLD for solid in solids], dtype=bool)
         left = np.flatnonzero(on_robot[first] & on_robot[second])
-        for sample in range(SAMPLES + 1):
+        for robot in in_configurations(self.robot):
             if not len(left):
                 break
-            robot.update(robot.random(rng) if sample else robot.model.nominal)
             distance = self.engine.measure(self.poses(robot), first[left], second[left]).distance
             least[left] = np.minimum(least[left], distance)
             left = left[distance < margin]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -147,6 +147,18 @@ def standing_on(robot: Dynamics, nodes: Sequence[int]) -> set[int]:
     return {number for number, node in enumerate(nodes) if node and node in feet}
 
 
+def in_configurations(robot: Dynamics) -> Iterator[Dynamics]:
+    """A copy of a robot in its nominal configuration, then in `SAMPLES` others.
+
+    Args:
+        robot: its state is not touched.
+    """
+    twin, rng = robot.copy(), np.random.default_rng(0)
+    for sample in range(SAMPLES + 1):
+        twin.update(twin.random(rng) if sample else robot.model.nominal)
+        yield twin
+
+
 def touching(robot: Dynamics, engine: Engine, pairs: Sequence[tuple[int, int]]) -> tuple[MaskArray, MaskArray]:
     """Which pairs overlap in the nominal configuration, and which of them in every configuration that was tried.
 
@@ -155,14 +167,12 @@ def touching(robot: Dynamics, engine: Engine, pairs: Sequence[tuple[int, int]]) 
         engine: with the solids.
         pairs: of indices of its solids.
     """
-    twin, rng = robot.copy(), np.random.default_rng(0)
     first, second = np.array(pairs, dtype=np.intp).reshape(-1, 2).T
     local = np.array([solid.pose for solid in engine.solids]).reshape(-1, 4, 4)
     bodies = tuple(dict.fromkeys(solid.body for solid in engine.solids))
     on = np.array([bodies.index(solid.body) for solid in engine.solids], dtype=np.intp)
     always = nominal = np.zeros(len(first), dtype=bool)
-    for sample in range(SAMPLES + 1):
-        twin.update(twin.random(rng) if sample else robot.model.nominal)
+    for sample, twin in enumerate(in_configurations(robot)):
         poses = np.array([twin.pose(body) for body in bodies])[on] @ local
         if not sample:
             nominal = engine.measure(poses, first, second).distance <= 0.0
