@@ -99,6 +99,7 @@ dist: .venv/ready
 
 soak: .venv/ready
 	$(PY) -m pytest -m soak
+	EXAMPLES=default $(PY) -m pytest -m hypothesis
 
 # A page in a real browser, Debian's chromium, which is installed where it is missing.
 BROWSER = command -v chromium > /dev/null && command -v chromedriver > /dev/null

@@ -11,6 +11,7 @@ from wbc.arrays import Array, ArrayLike, cross, numbers
 from wbc.contacts import Contact
 from wbc.dynamics import Dynamics
 from wbc.errors import WbcError, show, unknown_name
+from wbc.model.parts import direction
 from wbc.tasking.gains import rate_gain
 from wbc.tasking.rows import Rows
 from wbc.tasking.target import Aimed, Moving, Target
@@ -70,10 +71,7 @@ class BaseVelocity(Aimed):
         self.greatest = numbers(greatest, f"{self.name}: greatest")
         if self.greatest.shape not in ((), (len(self.axes),)) or not (self.greatest > 0).all():
             raise WbcError(f"{self.name}: greatest = {show(greatest)} must be positive, a number or one an axis")
-        direction = numbers(normal, f"{self.name}: normal")
-        if direction.shape != (3,) or not np.isfinite(direction).all() or not direction.any():
-            raise WbcError(f"{self.name}: normal = {show(normal)} must be a direction, three numbers")
-        self.normal: Array = direction / np.linalg.norm(direction)
+        self.normal: Array = direction(normal, f"{self.name}: normal")
         self._target = Target(target, ((3,),), 3, whose=self.name)
 
     @property

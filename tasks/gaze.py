@@ -13,10 +13,10 @@ from tasks.motion import motion
 from wbc.arrays import Array, ArrayLike, cross
 from wbc.contacts import Contact
 from wbc.dynamics import Dynamics
-from wbc.errors import WbcError, number, show, unknown_name
+from wbc.errors import WbcError, number, unknown_name
 from wbc.geometry import so3
 from wbc.model.model import WORLD
-from wbc.model.parts import constant
+from wbc.model.parts import constant, direction
 from wbc.tasking.gains import Gains
 from wbc.tasking.rows import Rows
 from wbc.tasking.task import Task
@@ -58,10 +58,7 @@ class Looking:
 
     def __init__(self, frame: str, point: ArrayLike, of: str, axis: ArrayLike, whose: str) -> None:
         self.frame, self.of, self._whose = frame, of, whose
-        along = constant(axis, (3,), f"{whose}: axis")
-        if not along.any():
-            raise WbcError(f"{whose}: axis = {show(axis)} must be a direction, three numbers")
-        self.axis: Array = along / np.linalg.norm(along)
+        self.axis: Array = direction(axis, f"{whose}: axis")
         self.point = constant(point, (3,), f"{whose}: point")
 
     def check(self, robot: Dynamics) -> None:

@@ -12,7 +12,7 @@ from wbc.arrays import Array, ArrayLike
 from wbc.dynamics import Dynamics
 from wbc.errors import WbcError, show
 from wbc.geometry import so3
-from wbc.model.parts import constant
+from wbc.model.parts import constant, direction
 from wbc.tasking.gains import Gains, rate_gain
 from wbc.tasking.rows import Rows
 from wbc.tasking.target import Aimed, Moving, Target
@@ -97,10 +97,7 @@ class AxialMomentum(Aimed):
         tolerance: ArrayLike | None = None,
     ) -> None:
         super().__init__(name, weight, tolerance)
-        along = constant(axis, (3,), f"{name}: axis")
-        if not along.any():
-            raise WbcError(f"{name}: axis = {show(axis)} must be a direction, three numbers")
-        self.axis: Array = along / np.linalg.norm(along)
+        self.axis: Array = direction(axis, f"{name}: axis")
         self.point = None if point is None else constant(point, (3,), f"{name}: point")
         self.gain = rate_gain(gain, name, 1)
         start = target if callable(target) else np.atleast_1d(np.asarray(target))

@@ -1,10 +1,16 @@
 """What holds for all tests."""
 
 import math
+import os
 
+import hypothesis
 import pytest
 
 from wbc.simulation import loop
+
+# `make test` draws the same examples each time; `make soak` draws others.
+hypothesis.settings.register_profile("test", derandomize=True, database=None)
+hypothesis.settings.load_profile(os.environ.get("EXAMPLES", "test"))
 
 
 @pytest.fixture(autouse=True)

@@ -145,7 +145,7 @@ def test_shapes_and_pairs_are_added_and_removed(tmp_path: Path) -> None:
         (lambda g: g.add_sphere("x", -0.1), "shape 'x': the size of a sphere is 1 positive number"),
         (lambda g: g.add_box("x", (1, 1)), "3 positive numbers"),
         (lambda g: g.add_box("x", (1, 1, 1), np.ones((4, 4))), "shape 'x': its pose is not a homogeneous transform"),
-        (lambda g: g.add_plane("x", normal=(0, 0, 0)), "its normal is zero"),
+        (lambda g: g.add_plane("x", normal=(0, 0, 0)), r"its normal = \(0, 0, 0\) must be a direction"),
         (lambda g: g.add_mesh("x", "nowhere.stl"), "shape 'x': can't read 'nowhere.stl'"),
         (lambda g: g.add_mesh("x", np.ones((2, 2))), "four finite points"),
         (lambda g: g.remove("knee"), "no shape 'knee'"),

@@ -5,7 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import tasks
+import wbc
 from wbc import Body, Frame, Joint, Model, Shape, WbcError
+from wbc.model.parts import direction
 
 MIRROR = np.diag([1.0, 1.0, -1.0, 1.0])
 
@@ -58,3 +61,32 @@ def test_what_is_handed_over_is_copied_and_kept() -> None:
     for array in (body.com, body.inertia, joint.pose, joint.axis, model.gravity, model.nominal):
         with pytest.raises(ValueError, match="read-only"):
             array.flat[0] = 1.0
+
+
+@pytest.mark.parametrize("size", [5e-324, 1e-300, 1e-160, 1.0, 1e160, 1e308])
+def test_a_direction_may_be_of_any_length(size: float) -> None:
+    for axis in np.vstack([np.eye(3), np.ones(3), [1.0, -1.0, 0.0]]):
+        unit = direction(size * axis, "an axis")
+        assert np.abs(unit - axis / np.linalg.norm(axis)).max() < 1e-15
+        assert np.array_equal(direction(unit, "an axis"), direction(unit * 2.0, "an axis"))
+
+
+@pytest.mark.parametrize("size", [1e-320, 1e300])
+@pytest.mark.parametrize(
+    ("make", "found"),
+    [
+        (lambda axis: tasks.AxialMomentum(axis), lambda made: made.axis),
+        (lambda axis: tasks.BaseVelocity("base", normal=axis), lambda made: made.normal),
+        (lambda axis: tasks.Gaze("base", (1, 1, 1), axis=axis), lambda made: made._looking.axis),
+        (lambda axis: wbc.PointContact("foot", 0.5, normal=axis), lambda made: made.normal),
+        (lambda axis: wbc.Wheel(0.1, axle=axis), lambda made: made.axle),
+    ],
+)
+def test_what_takes_a_direction_takes_it_of_any_length(make, found, size: float) -> None:
+    assert np.abs(found(make((0.0, size, 0.0))) - [0.0, 1.0, 0.0]).max() == 0.0
+
+
+@pytest.mark.parametrize("given", [(0, 0, 0), (1, 2), (np.nan, 0, 1), (np.inf, 0, 0)])
+def test_what_is_no_direction_is_named(given) -> None:
+    with pytest.raises(WbcError, match="an axis = .* must be a direction: three finite numbers, not all zero"):
+        direction(given, "an axis")

@@ -12,7 +12,7 @@ from wbc.collision.solid import SolidKind
 from wbc.errors import WbcError, show
 from wbc.model.mesh_files import read_points
 from wbc.model.model import WORLD
-from wbc.model.parts import constant, constant_transform
+from wbc.model.parts import constant, constant_transform, direction
 
 
 class Adding(ABC):
@@ -92,10 +92,7 @@ class Adding(ABC):
             body: as for `add_sphere`.
         """
         whose = f"shape {show(name)}"
-        up = constant(normal, (3,), f"{whose}: its normal")
-        if not up.any():
-            raise WbcError(f"{whose}: its normal is zero")
-        z = up / np.linalg.norm(up)
+        z = direction(normal, f"{whose}: its normal")
         x = np.cross(np.eye(3)[int(np.abs(z).argmin())], z)
         x /= np.linalg.norm(x)
         pose = np.eye(4)

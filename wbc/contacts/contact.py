@@ -8,11 +8,12 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from wbc.arrays import Array, ArrayLike, numbers
+from wbc.arrays import Array, ArrayLike
 from wbc.contacts.heading import aligned, heading
 from wbc.dynamics.base import Dynamics
 from wbc.errors import WbcError, number, show
 from wbc.geometry import so3
+from wbc.model.parts import direction
 
 
 class Contact(ABC):
@@ -59,11 +60,7 @@ class Contact(ABC):
         self.maximum = number(maximum, f"{whose}: maximum", low=self.minimum)
         if on == frame:
             raise WbcError(f"contact {self.name!r}: frame {frame!r} can't touch itself; on= is another body's frame")
-        direction = numbers(normal, f"contact {self.name!r}: normal")
-        if direction.shape != (3,) or not np.isfinite(direction).all() or not direction.any():
-            raise WbcError(f"contact {self.name!r}: normal = {show(normal)} must be a direction, three numbers")
-        self.normal: Array = direction / np.linalg.norm(direction)
-        self.normal.flags.writeable = False
+        self.normal: Array = direction(normal, f"contact {self.name!r}: normal")
 
     def fit(self, robot: Dynamics) -> None:  # noqa: B027  most contacts were given all they need
         """Completes missing arguments from the robot's model. Controllers, ticks and simulators call it.

@@ -274,6 +274,22 @@ def constant(values: ArrayLike, shape: tuple[int, ...], what: str) -> Array:
     return kept
 
 
+def direction(values: ArrayLike, what: str) -> Array:
+    """A read-only unit vector along what is handed over, however short or long that is.
+
+    Args:
+        values: the vector, shape (3,).
+        what: it is, as it begins the error.
+    """
+    given = numbers(values, what)
+    if given.shape != (3,) or not np.isfinite(given).all() or not given.any():
+        raise WbcError(f"{what} = {show(values)} must be a direction: three finite numbers, not all zero")
+    scaled = np.ldexp(given, -int(np.frexp(given)[1][np.abs(given).argmax()]))  # its square neither 0 nor infinite
+    unit = scaled / np.linalg.norm(scaled)
+    unit.flags.writeable = False
+    return np.asarray(unit)
+
+
 def constant_transform(pose: ArrayLike, what: str) -> Array:
     """A read-only copy of a homogeneous transform.
 

@@ -9,8 +9,8 @@ import numpy as np
 
 from wbc.arrays import Array, cross
 from wbc.copies import Remade
-from wbc.errors import WbcError, number, show
-from wbc.model.parts import constant
+from wbc.errors import WbcError, number
+from wbc.model.parts import direction
 
 LEAST_SINE = 1e-3
 """Smallest sine of the angle between axle and normal: a wheel that lies on its side can't roll, but its directions stay
@@ -46,12 +46,7 @@ class Wheel(Remade):
         keep = object.__setattr__
         keep(self, "radius", number(self.radius, "a wheel: its radius, m,", high=1e3, above=not self.castor))
         keep(self, "crown", number(self.crown, "a wheel: its crown, m,", high=self.radius))
-        axle = constant(self.axle, (3,), "a wheel: its axle")
-        if not axle.any():
-            raise WbcError(f"a wheel: its axle = {show(self.axle)} must be a direction, three numbers")
-        axle = axle / np.linalg.norm(axle)
-        axle.flags.writeable = False
-        keep(self, "axle", axle)
+        keep(self, "axle", direction(self.axle, "a wheel: its axle"))
         if self.rollers is not None:
             if self.castor:
                 raise WbcError("a wheel is a castor or has rollers, not both")

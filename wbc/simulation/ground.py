@@ -13,7 +13,7 @@ from wbc.contacts import Contact, RollingContact, SurfaceContact
 from wbc.dynamics.base import Dynamics
 from wbc.errors import WbcError, number, show, unknown_name
 from wbc.geometry import so3
-from wbc.model.parts import constant, plane_axes
+from wbc.model.parts import direction, plane_axes
 from wbc.model.tree import Tree
 from wbc.model.wheel import Wheel
 from wbc.simulation.terrain import Terrain
@@ -63,9 +63,7 @@ class Ground:
         height: float,
         terrain: Terrain | None = None,
     ) -> None:
-        n = constant(normal, (3,), "normal") / max(float(np.linalg.norm(normal)), 1e-300)
-        if not n.any():
-            raise WbcError(f"normal = {show(normal)} must be a direction, not zero")
+        n = direction(normal, "normal")
         height = number(height, "height, m,", -1e6, 1e6)
         self.points, self.axes = tuple(points), np.vstack([n, *plane_axes(n)])
         self._normal, self._level, self._nv = n, float(n[2] * height), robot.nv
