@@ -43,7 +43,7 @@ from wbc.tasking.layout import Layout
 from wbc.tasking.tick import Tick
 from wbc.threads import Turn, busy, taking
 
-RESERVE = 2.5e-4
+RESERVE = 3e-4
 """Time reserved before a deadline for the work after the solver, s; more where earlier ticks took longer."""
 
 IDLE = 0.1
@@ -207,7 +207,8 @@ class Controller(Independent, Periodic):
             tick = self._ticker.tick(t, self.period)
             equation = MotionEquation.of(robot, tick)
             known = perf_counter()
-            laid = self._laid.get(tick.layout) or self._lay_out(tick, equation)
+            known_layout = tick.layout in self._laid
+            laid = self._laid[tick.layout] if known_layout else self._lay_out(tick, equation)
             parts = laid[0].parts_or_error(robot, tick)
             built = perf_counter()
             outcome, parts = self._solve(laid, tick, equation, parts, began)
@@ -219,7 +220,7 @@ class Controller(Independent, Periodic):
             solution.time = Times(known - began, built - known, solved - built, ended - began)
             if self.deadline is not None:
                 solution.late = ended - began > self.deadline
-                if ended - began - (thread_time() - worked) < IDLE * self.deadline:
+                if known_layout and ended - began - (thread_time() - worked) < IDLE * self.deadline:
                     self._ending.note(ended - min(solved, began + self.deadline - self._ending.seconds))
             return solution
         finally:

@@ -6,11 +6,14 @@ A processor that others use too is slower, and so is another machine: a fixed ti
 from __future__ import annotations
 
 LATE = 0.005
-"""Share of the ticks that may take longer."""
+"""Share of the ticks that may take longer, at the most."""
 
 STEP = 0.2
-"""By this share of its least value it changes in a tick, at the most: a tick in which another program had the processor
-is one tick among many."""
+"""By this share of its least value it grows after a tick that took longer, at least."""
+
+CATCHING_UP = 0.5
+"""By this share of what was missing it grows after a tick that took longer. A machine that has become slow is slow in
+the next ticks too. It grows by its least value at the most: one long tick may be one among many."""
 
 MOST = 4.0
 """It is at most so many times its least value: a deadline that is too short for a tick is not mended by it."""
@@ -37,5 +40,7 @@ class Reserve:
             spent: how long it took, s.
         """
         step = STEP * self.least
-        change = (1.0 - LATE) * step if spent > self.seconds else -LATE * step  # so often that both balance
+        missing = spent - self.seconds
+        growth = min(max((1.0 - LATE) * step, CATCHING_UP * missing), self.least)
+        change = growth if missing > 0.0 else -LATE * step
         self.seconds = min(max(self.seconds + change, self.least), MOST * self.least)
