@@ -96,8 +96,9 @@ def quadruped(robot: Dynamics, friction: float = 0.6, period: float = 1e-3, hand
 def humanoid(robot: Dynamics, friction: float = 0.6, period: float = 1e-3, hand: str | None = None) -> Stack:
     """A stack for a robot on two legs: its centre of mass stays over the feet, its trunk upright, its arms quiet.
 
-    Quiet arms are above balance: otherwise, when the feet can't do what balance asks, arms and trunk become reaction
-    wheels and flail. Rates of torque are limited: a push brings soles to their limits, where the optimal torques jump.
+    Quiet arms, and a quiet waist, are above balance: otherwise, when the feet can't do what balance asks, arms, trunk
+    and pelvis become reaction wheels and flail. Rates of torque are limited: a push brings soles to their limits, where
+    the optimal torques jump.
     A leg with fewer than six joints, such as one whose ankle does not roll, can't hold its foot in all
     six axes: the roll is left to the ground.
 
@@ -278,8 +279,13 @@ def _held_axes(robot: Dynamics) -> dict[str, tuple[str, ...]]:
 
 
 def _quiet_joints(robot: Dynamics, hand: str | None) -> list[str]:
-    """The joints with motors that move no foot, and not the hand that reaches."""
-    busy = {name for foot in robot.model.feet for name in way(robot, foot)}
+    """The joints with motors that move no foot, or all feet alike, and not the hand that reaches.
+
+    A waist below the trunk is no leg's: at the limits of the soles it would swing the pelvis to hold the balance.
+    """
+    legs = {frozenset(way(robot, foot)) for foot in robot.model.feet}
+    waist = frozenset[str].intersection(*legs) if len(legs) > 1 else frozenset[str]()
+    busy = set[str]().union(*legs) - waist
     if hand is not None:
         busy |= set(way(robot, hand))
     model = robot.model

@@ -10,7 +10,7 @@ import pytest
 import tasks
 import wbc
 from tasks import stacks
-from tests.foreign import biped, dog
+from tests.foreign import JOINT, LINK, biped, dog
 from wbc.application.trial import try_robot
 from wbc.simulation import Push, make_plant
 
@@ -231,3 +231,23 @@ def test_a_motor_that_turns_a_hip_through_gears_is_the_legs(tmp_path) -> None:
         warnings.simplefilter("ignore", wbc.WbcWarning)
         geared = wbc.load(tmp_path / "geared.urdf", loops=gears)
     assert set(stacks.standing(geared)["arms"].joints) == set(quiet) - {"left_drive", "right_drive"}
+
+
+def test_a_pelvis_below_a_waist_is_no_reaction_wheel(tmp_path) -> None:
+    """Its waist was left to the legs: at the edge of the soles the pelvis swung at 21 rad/s, and ToddlerBot fell."""
+    pytest.importorskip("mujoco")
+    text = biped().replace("</robot>", "")
+    for side in ("left", "right"):
+        text = text.replace(
+            f'<parent link="trunk"/><child link="{side}_hip_yaw_link"/>',
+            f'<parent link="pelvis"/><child link="{side}_hip_yaw_link"/>',
+        )
+    text += LINK.format(name="pelvis", at="0 0 0", mass=1, size="0.1 0.1 0.1")
+    ends = {"parent": "trunk", "child": "pelvis", "at": "0 0 0", "axis": "1 0 0", "lower": -1, "upper": 1}
+    text += JOINT.format(name="waist", **ends)
+    robot = load(tmp_path, text + "</robot>", "walker.urdf")
+    quiet = stacks.standing(robot)["arms"].joints
+    assert "waist" in quiet and "left_hip_yaw" not in quiet
+    log = pushed(robot, share=0.25)
+    assert log.ended == "finished" and np.abs(log.v[:, 6:]).max() < 5.0  # 21 rad/s
+    assert np.linalg.norm(log.q[-1, :3] - log.q[0, :3]) < 0.02
