@@ -46,7 +46,7 @@ def main(seconds: float, backend: str, line: list[str]) -> None:
     robot = subprocess.Popen(command)
     made = Trotting(backend)
     io = UdpIO.of(made.controller.robot.model, port=PORT)
-    judged = Judged(made.controller.robot, level=5e-3)
+    judged = Judged(made.controller.robot, round((seconds + 10.0) / PERIOD), level=5e-3)
     probe = subprocess.Popen([sys.executable, "-m", "benchmarks.hardware", "--wait-only", str(seconds)])
     before, load = stolen(), Path("/proc/loadavg").read_text().split()[0]
     time.sleep(1.0)

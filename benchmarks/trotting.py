@@ -57,25 +57,34 @@ class Trotting:
 
 
 class Judged(BaseEstimator):
-    """An estimator that keeps the truth, which the states tell and it does not look at, beside what it estimated."""
+    """An estimator that keeps the truth, which the states tell and it does not look at, beside what it estimated.
 
-    def __init__(self, robot: wbc.Dynamics, **options: object) -> None:
+    Args:
+        robot: see `BaseEstimator`.
+        states: that it keeps, at most: memory that is asked for in a tick makes that one late.
+        options: see `BaseEstimator`.
+    """
+
+    def __init__(self, robot: wbc.Dynamics, states: int = 200_000, **options: object) -> None:
         super().__init__(robot, **options)  # type: ignore[arg-type]
-        self._kept: list[tuple[np.ndarray, ...]] = []
+        self._kept, self._count = np.zeros((states, 26)), 0
 
     def estimate(self, state: State) -> tuple[np.ndarray, np.ndarray]:
         """See `BaseEstimator`."""
-        found = super().estimate(state)
+        q, v = super().estimate(state)
         assert state.base is not None
-        self._kept.append((*found, *state.base))
-        return found
+        if self._count < len(self._kept):
+            row = self._kept[self._count]
+            row[:7], row[7:13], row[13:20], row[20:] = q[:7], v[:6], *state.base
+            self._count += 1
+        return q, v
 
     @property
     def off(self) -> np.ndarray:
         """Of each state: error of the position (3), m, of the heading and the tilt, rad, of the velocity in the axes of
         the base (3), m/s; then the true position (3).
         """
-        return np.array([_off(*one) for one in self._kept])
+        return np.array([_off(*np.split(row, (7, 13, 20))) for row in self._kept[: self._count]])
 
     def verdict(self, seconds: float = math.inf) -> str:
         """Drift, and errors of velocity and tilt, in a line.
@@ -83,7 +92,7 @@ class Judged(BaseEstimator):
         Args:
             seconds: from the first state on, at 1 kHz.
         """
-        off = self.off[: round(min(1e3 * seconds, len(self._kept)))]
+        off = self.off[: round(min(1e3 * seconds, self._count))]
         way = float(np.linalg.norm(np.diff(off[::100, 8:10], axis=0), axis=1).sum())
         end = off[-1]
         speed = np.sqrt((off[:, 5:8] ** 2).mean(axis=0))

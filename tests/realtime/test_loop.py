@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import itertools
 import os
+import sys
 from dataclasses import replace
 
 import numpy as np
@@ -188,6 +189,20 @@ def test_a_tick_without_a_new_state_sends_the_last_command_again_and_targets_wai
     assert times == [*range(10), *range(14, 30)]
     same = [a is b for a, b in itertools.pairwise(io.commands[:-1])]
     assert [tick for tick, repeated in enumerate(same, 1) if repeated] == [10, 11, 12, 13]
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="Linux counts it by threads")
+def test_memory_that_a_callback_asks_for_is_told() -> None:
+    def told(size: int) -> realtime.Report:
+        controller = reaching()
+        io = Recorded(wbc.Simulator(controller.robot))
+        return realtime.run(
+            controller, io, 0.03, clock=SteppedClock(), until=lambda t, _: float(np.ones(size)[-1]) == t
+        )
+
+    much = told(5_000_000)  # so much that no allocator keeps it
+    assert much.paged >= 29 and f"{much.paged} ticks had to wait for memory" in much.summary()
+    assert told(1).paged < 15
 
 
 def test_a_rehearsal_calls_targets_and_sends_nothing() -> None:

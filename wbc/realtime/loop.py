@@ -18,7 +18,7 @@ from wbc.errors import WbcError, number, show
 from wbc.model.names import actuator_names
 from wbc.realtime.clock import Clock, Deadlines, MonotonicClock
 from wbc.realtime.holding import holding_gains
-from wbc.realtime.privileges import privileged
+from wbc.realtime.privileges import page_faults, privileged
 from wbc.realtime.recorder import RingLog
 from wbc.realtime.report import Report
 from wbc.realtime.state import Bunching, Estimator, RobotIO, State
@@ -268,7 +268,7 @@ class _Loop:
         """All ticks; how they ended."""
         report, clock, io, watch, period = self.report, self.clock, self.io, self._watch, self.period
         self._ready()
-        deadlines, solution, new, share = Deadlines(clock, period), None, True, 1.0
+        deadlines, solution, new, share, pages = Deadlines(clock, period), None, True, 1.0, page_faults()
         began, first, read = deadlines.due, self._known.state.time, clock.now()
         while True:
             t = self._known.state.time - first  # the robot's time: where it stands still, targets wait
@@ -298,6 +298,8 @@ class _Loop:
             late = written > deadlines.due + period
             report.missed += late
             report.latency.add(written - read)
+            pages, before = page_faults(), pages
+            report.paged += pages > before
             watch.look_at_clock(now, late)
             report.faults, report.reaction, report.skipped = watch.faults, watch.reaction, deadlines.skipped
             if log is not None:

@@ -109,6 +109,16 @@ def _lock_memory(undo: contextlib.ExitStack) -> str:
     return "memory locked"
 
 
+def page_faults() -> int:
+    """How often this thread has been given memory by the system; 0 where the system does not count it by threads."""
+    if not sys.platform.startswith("linux"):
+        return 0
+    import resource  # Windows has none
+
+    usage = resource.getrusage(resource.RUSAGE_THREAD)
+    return usage.ru_minflt + usage.ru_majflt
+
+
 def _sharpen_timers(undo: contextlib.ExitStack) -> str:
     """The system may wake up usual threads 50 us late, to save power."""
     library = _library()

@@ -8,6 +8,9 @@ from pathlib import Path
 from wbc.realtime.histogram import Histogram
 from wbc.realtime.watchdog import Fault, Reaction
 
+FEW = 2e-4
+"""Share of the ticks that may ask for memory and nothing is said."""
+
 
 @dataclass(eq=False)
 class Report:
@@ -20,6 +23,9 @@ class Report:
         skipped: ticks that were left out, since a tick before them took longer than its period.
         stale: ticks for which no new state had come.
         cut: ticks that were cut short at their deadline and sent the last command again.
+        paged: ticks in which the loop was given memory by the system, which takes some 2 us a kilobyte. The loop itself
+            needs none after its first ticks: a callback that keeps what it sees should keep it in an array made before.
+            Counted on Linux.
         wake: how late a tick began, after its deadline: the jitter of the loop.
         latency: from the moment when a state was read to that when its command was written.
         tick: what `controller.step` took.
@@ -38,6 +44,7 @@ class Report:
     skipped: int = 0
     stale: int = 0
     cut: int = 0
+    paged: int = 0
     wake: Histogram = field(default_factory=lambda: Histogram("begins late by"))
     latency: Histogram = field(default_factory=lambda: Histogram("from state to command"))
     tick: Histogram = field(default_factory=lambda: Histogram("controller.step"))
@@ -59,6 +66,7 @@ class Report:
         lines = [
             f"{self.ticks} ticks of {1e3 * self.period:g} ms, {self.ended}; {self.missed} missed their deadline, "
             f"{self.skipped} were left out, {self.stale} had no new state, {self.cut} were cut short",
+            *([f"{self.paged} ticks had to wait for memory"] if self.paged > FEW * self.ticks else []),
             *map(str, (self.wake, self.latency, self.tick)),
             f"system: {'; '.join(self.system) or 'nothing was asked of it'}",
         ]
