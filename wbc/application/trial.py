@@ -36,7 +36,7 @@ PUSHED, PUSHING, SHARE = 3.5, 0.2, 0.2
 """When the push begins, how long it lasts, s, and its force as a share of the weight."""
 
 HELD = 0.5
-"""Share of what a hand's motors can hold that it is pushed with at the most: a base on wheels may weigh a lot."""
+"""Share of what a hand's motors can hold that it is pushed with at the most."""
 
 END = 5.5
 """Of the trial, s."""
@@ -254,7 +254,7 @@ def _scene(robot: Dynamics, controller: Controller, plant: Plant, trial: Trial, 
     aside = np.array([0.0, 1.0, 0.0])
     if trial.kind == "arm":
         aside = _side(posed, trial)
-        weight = min(weight, HELD * _strength(posed, body, aside))
+        weight = min(SHARE * 9.81 * _carried(posed), HELD * _strength(posed, body, aside))
     push = Push(body, tuple(weight * aside), PUSHED, PUSHING)
     phases = [
         (0.0, "stands" if model.floating else "holds"),
@@ -263,6 +263,18 @@ def _scene(robot: Dynamics, controller: Controller, plant: Plant, trial: Trial, 
     ]
     phases += [(PUSHED, f"is pushed, {weight:.3g} N"), (PUSHED + PUSHING, "recovers")]
     return Scene(controller, plant, seconds, disturbances=[push], phases=phases)
+
+
+def _carried(posed: Dynamics) -> float:
+    """The mass of a robot with arms, kg, without a base that slides over the ground: no arm carries that."""
+    mass = posed.model.mass
+    for body in posed.model.bodies.values():
+        if body.mass and body.name in posed.frames:
+            J = posed.jacobian(body.name)
+            slides = (np.abs(J[:2]).max(axis=0) > FREE) & (np.abs(J[3:]).max(axis=0) < FREE)
+            if slides.any() and np.abs(J[2:5]).max() < FREE:
+                mass -= body.mass
+    return mass
 
 
 def _strength(posed: Dynamics, hand: str, aside: Array) -> float:
