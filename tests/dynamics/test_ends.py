@@ -80,6 +80,18 @@ def test_a_straight_leg_is_one_whose_knee_is_straight_however_long_its_foot_is(s
         assert 0.5 < model.nominal[model.q_index[f"{side}_knee"]] < 1.2
 
 
+def test_a_leg_is_as_long_as_it_is_to_its_ankle_also_where_the_foot_turns_behind_that(saved) -> None:
+    """With a foot that points down the leg seemed longer, and a straight one was bent to be straight: Robotis OP3."""
+    text = biped().replace('xyz="0.04 0 -0.04"', 'xyz="0.14 0 -0.04"')
+    for side in ("left", "right"):
+        child = f'<child link="{side}_ankle_roll_link"/><origin xyz="'
+        assert f'{child}0 0 0"' in text
+        text = text.replace(f'{child}0 0 0"', f'{child}-0.1 0 0"')
+    model = quiet(saved(text, "walker.urdf"), floating=True).model
+    for side in ("left", "right"):
+        assert 0.5 < model.nominal[model.q_index[f"{side}_knee"]] < 1.2
+
+
 def test_feet_of_balls_are_points_below_them(saved) -> None:
     with pytest.warns(wbc.WbcWarning, match="with straight legs"):
         robot = wbc.load(saved(dog(), "dog.xml"), "numpy")

@@ -58,6 +58,7 @@ class Stance:
             number: self._body_below(next((joint for joint in leg if abs(self._axis(joint)[1]) > 0.7), leg[0]))
             for number, leg in self.legs.items()
         }
+        self.ankles = {number: self._ankle(number) for number in self.legs}
         self.lengths = {number: self._longest(number) for number in self.legs}
 
     def _joint_node(self, joint: Joint) -> int:
@@ -67,8 +68,26 @@ class Stance:
         """From the hip to the foot of a leg, m; to the ankle of a flat one, whose middle is ahead of it."""
         hip = self.limbs.robot.pose(self.hips[number])[:3, 3]
         if number in self._flat_feet():
-            return float(np.linalg.norm(self.limbs.robot.pose(self._foot_body(number))[:3, 3] - hip))
+            return float(np.linalg.norm(self._ankle_now(number) - hip))
         return float(np.linalg.norm(self._foot(number)[:3, 3] - hip))
+
+    def _ankle(self, number: int) -> tuple[str, Array]:
+        """A leg's ankle: a body and a point in it, m; the last of three joints or more that swing the foot forwards.
+
+        The origin of the foot's body is often behind it: a leg whose foot points down would seem longer than it is.
+        """
+        swings = [joint for joint in self.legs[number] if abs(self._axis(joint)[1]) > 0.7]
+        if len(swings) < 3:
+            return self._foot_body(number), np.zeros(3)
+        body = self._body_below(swings[-1])
+        pose = self.limbs.robot.pose(body)
+        return body, pose[:3, :3].T @ (self.limbs.origin(self._joint_node(swings[-1])) - pose[:3, 3])
+
+    def _ankle_now(self, number: int) -> Array:
+        body, point = self.ankles[number]
+        pose = self.limbs.robot.pose(body)
+        at: Array = pose[:3, :3] @ point + pose[:3, 3]
+        return at
 
     def _foot_body(self, number: int) -> str:
         """The body of a leg's foot."""
@@ -140,7 +159,7 @@ class Stance:
         swings = [joint for joint in self.legs[number] if abs(self._axis(joint)[1]) > 0.7] or self.legs[number]
         at = [self.model.v_index[joint.name] for joint in swings]
         J = robot.jacobian(body)[:, at]
-        along = robot.pose(body)[:3, 3] - robot.pose(self.hips[number])[:3, 3]  # to the ankle: what does not turn moves
+        along = self._ankle_now(number) - robot.pose(self.hips[number])[:3, 3]
         slope = (along / max(float(np.linalg.norm(along)), 1e-9)) @ J[:3]
         turning = np.linalg.svd(J[3:])
         held = turning[2][: int((turning[1] > TURNS * turning[1][0]).sum())]
