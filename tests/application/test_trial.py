@@ -479,3 +479,30 @@ def test_a_loop_is_as_large_as_a_hand_can_go_round() -> None:
     elbow = list(robot.model.bodies)[4]
     far = in_reach(robot, 0.05, lambda name, size: Loop(home, size if name == hand else 50.0, side), [hand, elbow])
     assert far == (0.05, (hand,)), "a hand that can't go round a loop is held"
+
+
+def test_fingers_of_four_joints_on_a_wrist_of_two_are_tried(tmp_path) -> None:
+    """Six joints can turn a finger's tip, but only four of them are its own: this ended in an IndexError."""
+    pytest.importorskip("mujoco")
+    link = '<geom type="capsule" size=".01" fromto="0 0 0 .1 0 0" mass=".05"/>'
+    fingers, motors = "", ["w0", "w1"]
+    for side, y in (("left", 0.03), ("right", -0.03)):
+        names = [f"{side}{number}" for number in range(4)]
+        axes = ("0 0 1", "0 1 0", "0 0 1", "1 0 0")
+        fingers += "".join(
+            f'<body name="{name}" pos="{".1 0" if number else f".1 {y}"} 0"><joint name="{name}" axis="{axis}" '
+            f'range="0 1"/>{link}'
+            for number, (name, axis) in enumerate(zip(names, axes, strict=True))
+        )
+        fingers += "</body>" * 4
+        motors += names
+    file = tmp_path / "hand.xml"
+    file.write_text(
+        '<mujoco><compiler angle="radian" autolimits="true"/><worldbody><body name="palm" pos="0 0 1">'
+        '<joint name="w0" axis="0 0 1" range="-1 1"/><joint name="w1" axis="0 1 0" range="-1 1"/>'
+        f'<geom type="box" size=".05 .05 .01" mass=".3"/>{fingers}</body></worldbody><actuator>'
+        + "".join(f'<motor name="{name}" joint="{name}" ctrlrange="-2 2"/>' for name in motors)
+        + "</actuator></mujoco>"
+    )
+    trial = try_robot(str(file), seconds=1.5)
+    assert trial.stood and trial.kind == "arm"

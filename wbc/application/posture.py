@@ -169,7 +169,8 @@ def can_move(posed: Dynamics, hand: str, joints: list[str], ways: int, turns: bo
     size = np.linalg.svd(J[:3])[1]
     if ways > 1 and size[ways - 1] < share * CLEAR * size[0]:
         return False
-    return not turns or stacks.turning(J) >= share * stacks.TURNING
+    alone = len(joints) > 5  # those of a finger turn it with the wrist's, which are not moved
+    return not (turns and alone) or stacks.turning(J) >= share * stacks.TURNING
 
 
 def plant_of(robot: Dynamics) -> simulation.MujocoSimulator | None:
