@@ -12,9 +12,9 @@ import pytest
 
 import wbc
 from tests.application.test_cli import run
-from tests.foreign import biped, dog
+from tests.foreign import biped, biped_of_mjcf, dog
 from wbc.application import reports
-from wbc.application.beginning import sways
+from wbc.application.beginning import goes
 from wbc.application.commands.robots import _in_folder
 from wbc.application.rolling import stack
 from wbc.application.round import Loop, in_reach, reaches
@@ -232,6 +232,45 @@ def test_what_does_not_stand_on_its_feet_is_refused(tmp_path, was: str, now: str
         try_robot(str(file), feet=["FL_shank", "FR_shank", "HL_shank", "HR_shank"] if "euler" in now else None)
 
 
+@pytest.mark.parametrize(
+    ("foot", "reason"),
+    [
+        ('<geom type="sphere" pos="0 0 -.25" size=".04"/>', "are points on a line"),
+        ('<geom type="box" pos="2 0 -.25" size=".1 .04 .01"/>', "mm beside its feet"),
+    ],
+)
+def test_what_stands_on_a_line_or_beside_its_feet_is_refused(tmp_path, foot: str, reason: str) -> None:
+    """The first fell, and the second was said to stand while it lay."""
+    pytest.importorskip("mujoco")
+    file = tmp_path / "odd.xml"
+    file.write_text(biped_of_mjcf(foot))
+    with pytest.raises(wbc.WbcError, match=reason):
+        try_robot(str(file))
+
+
+def test_a_base_that_legs_of_two_joints_cant_move_keeps_its_place(tmp_path) -> None:
+    pytest.importorskip("mujoco")
+    legs, motors = "", ""
+    for number, turn in enumerate((45, 135, 225, 315)):
+        legs += (
+            f'<body euler="0 0 {turn}"><body pos=".2 0 0"><joint name="hip{number}" axis="0 0 1" range="-30 30"/>'
+            '<geom type="capsule" fromto="0 0 0 .2 0 0" size=".04"/><body pos=".2 0 0"><joint '
+            f'name="knee{number}" axis="0 1 0" range="30 70"/>'
+            '<geom type="capsule" fromto="0 0 0 .4 0 0" size=".04"/></body></body></body>'
+        )
+        motors += f'<motor joint="hip{number}" ctrlrange="-50 50"/><motor joint="knee{number}" ctrlrange="-50 50"/>'
+    file = tmp_path / "ant.xml"
+    file.write_text(
+        '<mujoco><compiler autolimits="true"/><default><joint armature=".1"/><geom margin=".01"/></default><worldbody>'
+        f'<body name="torso" pos="0 0 .6"><freejoint/><geom size=".15"/>{legs}</body></worldbody>'
+        f"<actuator>{motors}</actuator></mujoco>"
+    )
+    trial = try_robot(str(file), seconds=1.5)
+    assert trial.followed and trial.radius == 0.0 and trial.health == "good"
+    assert trial.figures["off on the loop"] < 1e-3  # contacts carry it at a height of 0.01 m, and knees roll its feet
+    assert "has no way to go without turning" in trial.found["no loop"]
+
+
 @pytest.mark.parametrize(("name", "sideways"), [("diffdrive", False), ("omni", True)])
 def test_a_base_on_wheels_drives_and_survives_the_push(name: str, sideways: bool) -> None:
     trial = try_robot(name, simulator="builtin")
@@ -409,8 +448,8 @@ def test_an_arm_that_touches_itself_is_tried_from_where_nothing_does(tmp_path) -
 def test_meshes_that_are_missing_are_told_of(tmp_path) -> None:
     file = tmp_path / "walker.urdf"
     file.write_text(re.sub(r"<box[^>]*/>", '<mesh filename="package://nowhere/a.stl"/>', biped()))
-    trial = try_robot(str(file), floating=True, seconds=0.01)
-    assert trial.found["unusual"].endswith("; collision meshes not read: package://nowhere/a.stl")
+    with pytest.raises(wbc.WbcError, match="points on a line.*; collision meshes not read: package://nowhere/a.stl$"):
+        try_robot(str(file), floating=True, seconds=0.01)
 
 
 @pytest.mark.parametrize(("motor", "held"), [(1.0, 0.5), (5.0, np.inf)])
@@ -447,7 +486,7 @@ def test_legs_without_a_roll_go_forward(tmp_path) -> None:
             warnings.simplefilter("ignore")
             robot = wbc.load(tmp_path / "pup.xml")
         robot.update(robot.model.nominal)
-        assert len(robot.model.feet) == 4 and sways(robot) is sideways
+        assert len(robot.model.feet) == 4 and goes(robot, 1) is sideways
 
 
 def test_an_arm_in_a_plane_of_its_own_goes_round_in_it(tmp_path) -> None:

@@ -106,6 +106,21 @@ def test_feet_of_balls_are_points_below_them(saved) -> None:
     assert {round(float(robot.pose(foot)[2, 3]), 4) for foot in model.feet} == {0.0}
 
 
+def test_balls_that_roll_as_legs_are_bent_are_put_where_contacts_carry_them(saved) -> None:
+    """A ball was put into the ground by what it had rolled, and a margin of contacts lifted the robot off it."""
+    mujoco = pytest.importorskip("mujoco")
+    foot = '<geom type="sphere" pos="0 0 -0.25" size="0.06" mass="0.05" margin="0.01"/>'
+    robot = quiet(saved(dog(foot), "dog.xml"))
+    plant = wbc.MujocoSimulator(robot)
+    plant.reset(robot.model.nominal)
+    assert len(robot.model.feet) == 4
+    mujoco.mj_forward(plant.mj_model, plant.mj_data)
+    contact = plant.mj_data.contact
+    np.testing.assert_allclose(contact.dist, contact.includemargin, atol=1e-4)
+    robot.update(robot.model.nominal)
+    np.testing.assert_allclose([robot.pose(each)[2, 3] for each in robot.model.feet], 0.01, atol=1e-4)
+
+
 def test_a_posture_that_can_be_stood_in_stays(saved) -> None:
     legs = "0 0.7 -1.4 " * 4
     key = f'<keyframe><key name="home" qpos="0 0 0.42 1 0 0 0 {legs}"/></keyframe>'

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import scipy.linalg
+import scipy.optimize
 
 import wbc
 from tasks.limbs import way
@@ -25,6 +26,9 @@ WEIGHTLESS = 0.05
 
 LYING = 0.05
 """A centre of mass that is not higher above the feet than this share of its distance from them is beside them."""
+
+NARROW = 1e-3
+"""Feet on a line: their points are off it by less than this share of the height of the centre of mass."""
 
 INSIDE = 0.01
 """Contacts that are deeper than this, m, push a robot away."""
@@ -54,12 +58,13 @@ def refuse_several(robot: Dynamics, file: str) -> None:
         )
 
 
-def refuse_unfit(robot: Dynamics, file: str) -> None:
+def refuse_unfit(robot: Dynamics, file: str, because: str = "") -> None:
     """Raises a `WbcError` where a robot is none that stands, or holds an arm, as its file has it.
 
     Args:
         robot: all that is in it.
         file: its name.
+        because: why shapes of feet may not be known.
     """
     model, posed = robot.model, robot.copy()
     posed.update(model.nominal)
@@ -78,12 +83,47 @@ def refuse_unfit(robot: Dynamics, file: str) -> None:
             "standing to try; take gravcomp out of the file"
         )
     feet = np.array([posed.pose(foot)[:3, 3] for foot in model.feet])
-    height = posed.com[2] - feet[:, 2].min()
+    height, names = posed.com[2] - feet[:, 2].min(), ", ".join(model.feet)
+    other = "give the file a keyframe in which it stands, or wbc.load a nominal= that does"
     if height < LYING * np.linalg.norm(feet - posed.com, axis=1).max():
         raise WbcError(
             f"{file}: in its file's posture it lies: its centre of mass is {1e3 * height:.2g} mm above its feet "
-            f"({', '.join(model.feet)}); give the file a keyframe in which it stands, or wbc.load a nominal= that does"
+            f"({names}); {other}"
         )
+    points = support(posed)
+    beside = _distance(points, posed.com[:2])
+    if beside > height:
+        raise WbcError(
+            f"{file}: in its file's posture it lies: its centre of mass is {1e3 * beside:.2g} mm beside its feet "
+            f"({names}); {other}"
+        )
+    if np.linalg.svd(points - points.mean(axis=0))[1][-1] < NARROW * height:
+        raise WbcError(
+            f"{file}: its feet ({names}) are points on a line: nothing holds a robot that falls to a side of it but a "
+            "step, and a trial makes none. Soles are found where they are wide enough, and wbc.load(feet={frame: "
+            f"corners}}) declares them{because}"
+        )
+
+
+def support(posed: Dynamics) -> Array:
+    """Where a robot's feet touch the ground, seen from above: points, and corners of soles, m, shape (n, 2).
+
+    Args:
+        posed: updated.
+    """
+    model, found = posed.model, list[Array]()
+    for foot in model.feet:
+        corners = np.asarray(model.soles.get(foot, np.zeros((1, 2))))
+        pose = posed.pose(foot)
+        found.append(corners @ pose[:2, :2].T + pose[:2, 3])
+    return np.vstack(found)
+
+
+def _distance(points: Array, place: Array) -> float:
+    """How far a place is from the hull of points, m."""
+    heavy = 1e3 * max(float(np.abs(points - place).max()), 1e-9)  # shares of the points add up to one
+    rows = np.vstack([(points - place).T, np.full(len(points), heavy)])
+    return float(scipy.optimize.nnls(rows, np.array([0.0, 0.0, heavy]))[1])
 
 
 def _drifts(robot: Dynamics) -> list[str]:
@@ -151,14 +191,15 @@ def _inside(robot: Dynamics, q: Array) -> bool:
     return bool((plant.mj_data.contact.dist < -INSIDE).any())
 
 
-def sways(posed: Dynamics) -> bool:
-    """Whether a base can go to the side while its feet stay where they are and it does not turn.
+def goes(posed: Dynamics, axis: int) -> bool:
+    """Whether a base can go along an axis while its feet stay where they are and it does not turn.
 
     Args:
         posed: updated.
+        axis: 0 is forward, 1 to the side, 2 up.
     """
     model = posed.model
     J = posed.jacobian(model.root)
     held = np.vstack([J[3:], *(posed.jacobian(foot)[: 6 if foot in model.soles else 3] for foot in model.feet)])
-    aside: Array = J[1]
-    return bool(np.linalg.norm(aside @ scipy.linalg.null_space(held, rcond=1e-6)) > FREE)
+    along: Array = J[axis]
+    return bool(np.linalg.norm(along @ scipy.linalg.null_space(held, rcond=1e-6)) > FREE)

@@ -204,7 +204,7 @@ def trial(tried: Trial) -> Table:
     table.add_row("verdict", Text(f"{tried.robot}: {verdict}", "bold"))
     for title, words in tried.found.items():
         table.add_row(title, Text(words))
-    if tried.moved:
+    if tried.radius:
         way = (
             "forward and back, or round a loop where its wheels allow it," if tried.kind == "wheels" else "round a loop"
         )

@@ -13,7 +13,7 @@ import numpy as np
 import wbc
 from tasks import stacks
 from wbc.application import rolling
-from wbc.application.beginning import FREE, in_a_fit_posture, on_the_ground, refuse_several, refuse_unfit, sways
+from wbc.application.beginning import FREE, goes, in_a_fit_posture, on_the_ground, refuse_several, refuse_unfit
 from wbc.application.round import AROUND, LOOP, Loop, in_reach, reaches
 from wbc.arrays import Array
 from wbc.control.controller import Controller
@@ -46,6 +46,9 @@ RADIUS = {"base": 0.06, "center of mass": 0.025, "hand": 0.06}
 
 UNREAD = "collision meshes not read"
 """How the warning of a model begins whose shapes are not all known."""
+
+NEAR = 0.02
+"""Twice what a robot may be off that goes round no loop, m."""
 
 LOW = 10.0
 """A hand that is less high than so many radii of its loop goes up in it."""
@@ -136,7 +139,8 @@ def _try(file: str, simulator: str, seconds: float, record: Path | None, options
         if not robot.na:
             raise WbcError(f"{file}: no actuator drives a joint, so it can't be controlled")
         refuse_several(robot, file)
-        refuse_unfit(robot, file)
+        because = f"; {unread[0]}" if unread else ""
+        refuse_unfit(robot, file, because)
         robot = in_a_fit_posture(robot, file, found, options)
         robot = on_the_ground(robot, file, found, options)
         wheeled = rolling.rolls(robot)
@@ -147,7 +151,6 @@ def _try(file: str, simulator: str, seconds: float, record: Path | None, options
                     "trial is for what stands, rolls or holds an arm. What hovers is a stack with "
                     f"tasks.EndEffectorAcceleration({robot.model.root!r})"
                 )
-            because = f"; {unread[0]}" if unread else ""
             raise WbcError(f"{file}: no feet or wheels were found: name its feet (--feet){because}")
         stack = rolling.stack(robot, PERIOD) if wheeled else stacks.standing(robot, period=PERIOD)
         plant = _plant(robot, simulator or default_simulator())
@@ -208,6 +211,9 @@ def _plan(robot: Dynamics, controller: Controller, found: dict[str, str]) -> Tri
         moved = "base" if "base" in names else "center of mass"
         frames = (model.root,) if moved == "base" else ()
         radius = RADIUS[moved] * float(posed.com[2] - min(posed.pose(foot)[2, 3] for foot in model.feet))
+        if moved == "base" and not (goes(posed, 2) and (goes(posed, 0) or goes(posed, 1))):
+            found["no loop"] = f"the feet stay, and {model.root} has no way to go without turning: legs have few joints"
+            radius = 0.0
     elif frames := tuple(hand for hand in model.hands if reaches(robot, hand)):
         kind, moved, unit = "arm", ", ".join(frames), "m"
         root = model.root if model.root in model.frame_names else "world"
@@ -258,7 +264,7 @@ def _scene(robot: Dynamics, controller: Controller, plant: Plant, trial: Trial, 
     push = Push(body, tuple(weight * aside), PUSHED, PUSHING)
     phases = [
         (0.0, "stands" if model.floating else "holds"),
-        (LOOP, "goes round a loop"),
+        (LOOP, "goes round a loop" if trial.radius else "keeps its place"),
         (LOOP + AROUND, "holds"),
     ]
     phases += [(PUSHED, f"is pushed, {weight:.3g} N"), (PUSHED + PUSHING, "recovers")]
@@ -304,7 +310,7 @@ def _side(posed: Dynamics, trial: Trial, frame: str = "") -> Array:
             return np.array([*(ways[:, 0] if ways[:, 0].sum() > 0.0 else -ways[:, 0]), 0.0])
         return np.array([0.0, 1.0, 0.0])
     # legs without a joint that rolls them can't sway to the side
-    aside = trial.moved != "center of mass" and (not posed.model.feet or sways(posed))
+    aside = trial.moved != "center of mass" and (not posed.model.feet or goes(posed, 1))
     return np.array([0.0, 1.0, 0.0] if aside else [1.0, 0.0, 0.0])
 
 
@@ -345,7 +351,7 @@ def _limit(trial: Trial) -> float:
     if trial.kind == "wheels":
         assert trial.scene is not None
         return _way(trial.scene.controller, trial).fastest / 2  # type: ignore[arg-type]
-    return trial.radius / 2 if trial.moved else 0.1
+    return (trial.radius or NEAR) / 2 if trial.moved else 0.1
 
 
 def _deviation(trial: Trial, robot: Dynamics, log: Log, scene: Scene) -> Array:

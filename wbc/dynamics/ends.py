@@ -276,6 +276,27 @@ def _add_foot(limbs: Limbs, number: int, found: Ends) -> None:
         found.shapes.append(Shape(body, "box", size, _transform(R, middle + THICK / 2 * R[:, 2]), collides=True))
 
 
+def roll_points(limbs: Limbs, ends: Ends) -> None:
+    """Moves the proposed feet that are points to where their parts are lowest in the configuration that limbs were put
+    in: a ball rolls where its leg bends.
+
+    Args:
+        limbs: of the robot.
+        ends: whose frames are replaced.
+    """
+    for at, frame in enumerate(ends.frames):
+        number = ends.legs.get(frame.name, -1)
+        if frame.name in ends.soles or list(ends.legs.values()).count(number) != 1 or not len(limbs.balls[number][0]):
+            continue
+        up = limbs.poses[number][2, :3]
+        centres, radii = limbs.balls[number]
+        heights = centres @ up - radii
+        lowest = int(np.argmin(heights))
+        if (heights < heights[lowest] + NEAR).sum() == 1:
+            point = centres[lowest] - radii[lowest] * up
+            ends.frames[at] = Frame(frame.name, frame.body, _transform(frame.pose[:3, :3], point))
+
+
 def _touches(limbs: Limbs, number: int) -> bool:
     """Whether a part has a shape that touches the ground in a simulator: MuJoCo's own model has its meshes as well."""
     model = limbs.model

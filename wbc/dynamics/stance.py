@@ -6,7 +6,7 @@ import numpy as np
 from scipy.optimize import least_squares, minimize
 
 from wbc.arrays import Array
-from wbc.dynamics.ends import Ends
+from wbc.dynamics.ends import Ends, roll_points
 from wbc.dynamics.limbs import Limbs
 from wbc.model.model import Model
 from wbc.model.parts import Joint, Plane
@@ -186,7 +186,7 @@ class Stance:
         q = q.copy()
         self.limbs.robot.update(q)
         q[2] += floor_height(self.model) - min(self._pose(foot)[2, 3] for foot in self.ends.feet)
-        return q
+        return above_margins(self.model, q)
 
     # --- found -----------------------------------------------------------------------------------------------------
 
@@ -231,6 +231,9 @@ class Stance:
         assert best is not None
         q[at] = best[1].round(4)
         q[:2] = self.model.nominal[:2]
+        self.limbs.put(q)
+        roll_points(self.limbs, self.ends)
+        self.frames = {frame.name: frame for frame in self.ends.frames}
         return self.grounded(q)
 
     def _flat_feet(self) -> set[int]:
@@ -276,7 +279,23 @@ def put_down(limbs: Limbs) -> Array:
     q = np.array(limbs.model.nominal)
     limbs.put(q)
     q[2] += floor_height(limbs.model) - min(limbs.lowest(number) for number in (*limbs.own(), limbs.root))
+    q = above_margins(limbs.model, q)
     limbs.put(q)
+    return q
+
+
+def above_margins(model: Model, q: Array) -> Array:
+    """A configuration in which a robot touches the ground, higher by the margins in which MuJoCo's contacts carry it.
+
+    Args:
+        model: of the robot.
+        q: shape (nq,).
+    """
+    if model.simulated is not None and model.simulated.geom_margin.any() and len(q) == model.simulated.nq:
+        from wbc.model.overlaps import kept_off
+
+        q = q.copy()
+        q[2] += kept_off(model.simulated, q)
     return q
 
 

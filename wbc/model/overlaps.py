@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 from wbc.arrays import Array
 from wbc.model.findings import Findings
 from wbc.model.mujoco_actuators import mujoco
@@ -16,6 +18,29 @@ DEEP = 1e-3
 """Parts overlap whose contact is deeper than this, m; pads of a closed gripper touch."""
 
 
+def kept_off(m: Any, q: Array) -> float:  # noqa: ANN401
+    """How far the ground keeps a robot off that touches it, m: the margins of geoms, within which contacts carry.
+
+    Args:
+        m: the `mujoco.MjModel`.
+        q: a configuration in which the robot touches the ground, shape (nq,).
+    """
+    d = _collided(m, q)
+    geoms = np.asarray(d.contact.geom).reshape(-1, 2)
+    ground = (geoms >= 0).all(axis=1) & (m.body_weldid[m.geom_bodyid[geoms]] == 0).any(axis=1)
+    return float(np.asarray(d.contact.includemargin)[ground].min(initial=np.inf)) if ground.any() else 0.0
+
+
+def _collided(m: Any, q: Array) -> Any:  # noqa: ANN401
+    """MuJoCo's data in a configuration, with its contacts."""
+    d = mujoco.MjData(m)
+    d.qpos[:] = q
+    mujoco.mj_kinematics(m, d)
+    mujoco.mj_comPos(m, d)
+    mujoco.mj_collision(m, d)
+    return d
+
+
 def overlapping(m: Any, q: Array) -> dict[tuple[int, int], float]:  # noqa: ANN401  mujoco has no types
     """The pairs of bodies of one robot that are inside of each other, and how deep, m.
 
@@ -23,11 +48,7 @@ def overlapping(m: Any, q: Array) -> dict[tuple[int, int], float]:  # noqa: ANN4
         m: the `mujoco.MjModel`.
         q: the configuration, shape (nq,).
     """
-    d = mujoco.MjData(m)
-    d.qpos[:] = q
-    mujoco.mj_kinematics(m, d)
-    mujoco.mj_comPos(m, d)
-    mujoco.mj_collision(m, d)
+    d = _collided(m, q)
     found: dict[tuple[int, int], float] = {}
     for geoms, distance in zip(d.contact.geom, d.contact.dist, strict=True):
         if min(geoms) < 0:
