@@ -47,6 +47,12 @@ typedef struct {
     int loads;              /* what a direction takes of what can be given: load_share |load y| is 1 where it is all of it */
     const double **load;    /* rows of n */
     double *load_share;
+    double *velocity;       /* of n: at which y is run along, where y are accelerations; and its length */
+    double moves;
+    int joints;             /* y turns joint i by `turn` of its entry i; or, unless it is NULL, by row i of `joint`, of n */
+    double *turn, fastest;  /* fastest: no direction of length 1 turns one by more */
+    const double *joint;
+    const double *rate;     /* the rows' values of it; NULL: A velocity */
 
     /* how it is solved */
     double rank_tolerance;

@@ -87,21 +87,22 @@ static int take_loads(Plan *self, PyObject *loads) {
     return source != NULL;
 }
 
-/* solve(A, lower, upper, norms or None, seconds, x, value, side, ranks[, scales, loads]) -> (status, steps, guesses, bad row) */
+/* solve(A, lower, upper, norms or None, seconds, x, value, side, ranks[, scales, loads, velocity, rates, joints]) -> (status, steps, guesses, bad row) */
 static PyObject *solve_plan(PyObject *object, PyObject *const *args, Py_ssize_t count) {
     Plan *self = (Plan *)object;
     Hierarchy *h = &self->hierarchy;
     Views *v = &self->views;
-    if (count < 9 || count > 11) {
-        PyErr_Format(PyExc_TypeError, "solve takes 9 to 11 arguments, not %zd", count);
+    if (count < 9 || count > 14) {
+        PyErr_Format(PyExc_TypeError, "solve takes 9 to 14 arguments, not %zd", count);
         return NULL;
     }
     if (!views_enter(v, "a plan")) return NULL;
     double seconds = PyFloat_AsDouble(args[4]);
-    const double *A, *lower, *upper, *norms = NULL, *scales = NULL;
+    const double *A, *lower, *upper, *norms = NULL, *scales = NULL, *velocity = NULL, *rates = NULL, *joint = NULL;
     double *x, *value, *ranks;
     signed char *side;
-    ptrdiff_t row_step = 0, column_step = 0;
+    ptrdiff_t row_step = 0, column_step = 0, down = 0, across = 0;
+    Py_ssize_t joints = count > 13 && args[13] != Py_None ? PyObject_Size(args[13]) : 0;
     PyObject *result = NULL;
     if (PyErr_Occurred()) goto done;
     if (!(A = matrix(v, args[0], "A", h->rows, h->n, &row_step, &column_step)) ||
@@ -109,9 +110,16 @@ static PyObject *solve_plan(PyObject *object, PyObject *const *args, Py_ssize_t 
         (args[3] != Py_None && !(norms = doubles(v, args[3], "norms", h->rows, 0))) ||
         (count > 9 && args[9] != Py_None && !(scales = doubles(v, args[9], "scales", h->rows, 0))) ||
         !take_loads(self, count > 10 ? args[10] : Py_None) ||
+        (count > 11 && args[11] != Py_None && !(velocity = doubles(v, args[11], "velocity", h->n, 0))) ||
+        (count > 12 && args[12] != Py_None && !(rates = doubles(v, args[12], "rates", h->rows, 0))) ||
+        (joints && !(joint = matrix(v, args[13], "joints", joints, h->n, &down, &across))) ||
         !(x = doubles(v, args[5], "x", h->n, 1)) || !(value = doubles(v, args[6], "value", h->rows, 1)) ||
         !(side = bytes_of(v, args[7], "side", h->rows)) || !(ranks = doubles(v, args[8], "ranks", h->levels, 1)))
         goto done;
+    if (joint && h->n > 1 && !(down == h->n && across == 1)) {
+        PyErr_SetString(PyExc_ValueError, "joints are not contiguous");
+        goto done;
+    }
     enum Status status;
     Py_BEGIN_ALLOW_THREADS
     h->deadline = seconds < INFINITY ? now() + seconds : INFINITY;
@@ -131,7 +139,11 @@ static PyObject *solve_plan(PyObject *object, PyObject *const *args, Py_ssize_t 
         for (int i = first; i < first + count; i++) squares += h->norm[i] * h->norm[i];
         for (int i = first; i < first + count; i++) h->scale[i] = scales ? scales[i] : sqrt(squares / count);
     }
+    h->moves = velocity ? solver()->norm(velocity, h->n) : 0.0;
+    if (velocity) memcpy(h->velocity, velocity, (size_t)h->n * sizeof(double));
+    h->rate = rates, h->joint = joint, h->joints = joint ? (int)joints : 0, h->fastest = INFINITY;
     status = solver()->solve(h);
+    h->rate = h->joint = NULL, h->joints = 0;
     memcpy(x, h->y, (size_t)h->n * sizeof(double));
     memcpy(value, h->value, (size_t)h->rows * sizeof(double));
     memcpy(side, h->side, (size_t)h->rows);

@@ -54,6 +54,9 @@ void tick_free(Tick *t);
 /* Lengths l of the accelerations, all above 0; before, they are 1. */
 void tick_lengths(Tick *t, const double *lengths);
 
+/* The velocity v of the robot, in the unknowns l v; NULL: at rest. */
+void tick_velocity(Tick *t, const double *v);
+
 /* Writes the rows of closed loops, behind those of the equation of motion. */
 void tick_loops(Tick *t, const double *L, ptrdiff_t row_step, ptrdiff_t column_step, const double *bias);
 

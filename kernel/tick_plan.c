@@ -156,21 +156,21 @@ static int take_rows(TickPlan *self, int index, PyObject *tuple) {
     return 1;
 }
 
-/* solve(M, h, J, L, bias, rows, seconds, tolerance, x) -> (status, steps, guesses, row at fault) */
+/* solve(M, h, J, L, bias, rows, seconds, tolerance, x[, velocity]) -> (status, steps, guesses, row at fault) */
 static PyObject *solve_tick(PyObject *object, PyObject *const *args, Py_ssize_t count) {
     TickPlan *self = (TickPlan *)object;
     Tick *t = &self->tick;
     Hierarchy *all = &t->hierarchy;
     Views *v = &self->views;
-    if (count != 9 || !PyTuple_Check(args[5]) || PyTuple_Size(args[5]) != t->parts) {
-        PyErr_Format(PyExc_TypeError, "solve takes 9 arguments, the sixth a tuple of %d parts", t->parts);
+    if (count < 9 || count > 10 || !PyTuple_Check(args[5]) || PyTuple_Size(args[5]) != t->parts) {
+        PyErr_Format(PyExc_TypeError, "solve takes 9 or 10 arguments, the sixth a tuple of %d parts", t->parts);
         return NULL;
     }
     if (!views_enter(v, "a plan")) return NULL;
     double seconds = PyFloat_AsDouble(args[6]), tolerance = PyErr_Occurred() ? 0.0 : PyFloat_AsDouble(args[7]);
     int first = all->start[1];
     ptrdiff_t row_step = 0, column_step = 0, down = 0, across = 0, loop_step = 0, loop_across = 0;
-    const double *M, *h, *J, *L = NULL, *bias = NULL;
+    const double *M, *h, *J, *L = NULL, *bias = NULL, *velocity = NULL;
     double *x;
     PyObject *result = NULL;
     if (PyErr_Occurred()) goto done;
@@ -178,7 +178,8 @@ static PyObject *solve_tick(PyObject *object, PyObject *const *args, Py_ssize_t 
         !(J = matrix(v, args[2], "J", t->nf, t->nv, &row_step, &column_step)) ||
         (t->loops && (!(L = matrix(v, args[3], "L", t->loops, t->nv, &loop_step, &loop_across)) ||
                       !(bias = doubles(v, args[4], "bias", t->loops, 0)))) ||
-        !(x = doubles(v, args[8], "x", t->nv + t->nf + t->na, 1)))
+        !(x = doubles(v, args[8], "x", t->nv + t->nf + t->na, 1)) ||
+        (count > 9 && !(velocity = doubles(v, args[9], "velocity", t->nv, 0))))
         goto done;
     if (t->nv > 1 && !(down == t->nv && across == 1) && !(down == 1 && across == t->nv)) {
         PyErr_SetString(PyExc_ValueError, "M is not contiguous");
@@ -191,6 +192,7 @@ static PyObject *solve_tick(PyObject *object, PyObject *const *args, Py_ssize_t 
     all->deadline = seconds < INFINITY ? now() + seconds : INFINITY;
     const Solver *by = solver();
     by->dynamics(t, M, h, J, row_step, column_step);
+    tick_velocity(t, velocity);
     if (t->loops) tick_loops(t, L, loop_step, loop_across, bias);
     for (int i = 0; i < t->parts; i++) by->rows(t, i, self->rows + i);
     status = by->answer(t, by->solve(all), tolerance, x);

@@ -57,12 +57,24 @@ void tick_free(Tick *t) {
 }
 
 void tick_lengths(Tick *t, const double *lengths) {
+    Hierarchy *h = &t->hierarchy;
     t->even = 1;
+    h->joints = t->nv, h->fastest = 0.0;
     for (int j = 0; j < t->nv + t->nf; j++) {
         t->length[j] = j < t->nv && lengths ? lengths[j] : 1.0;
         t->unit[j] = j < t->nv ? 1.0 / t->length[j] : t->scale;
+        if (j < t->nv) h->turn[j] = t->unit[j], h->fastest = fmax(h->fastest, t->unit[j]);
         t->even &= t->length[j] == 1.0;
     }
+}
+
+void tick_velocity(Tick *t, const double *v) {
+    double squares = 0.0, *velocity = t->hierarchy.velocity;
+    for (int i = 0; i < t->nv; i++) {
+        velocity[i] = v ? t->length[i] * v[i] : 0.0;
+        squares += velocity[i] * velocity[i];
+    }
+    t->hierarchy.moves = squares < INFINITY ? sqrt(squares) : 0.0;
 }
 
 void tick_loops(Tick *t, const double *L, ptrdiff_t row_step, ptrdiff_t column_step, const double *bias) {

@@ -15,6 +15,11 @@
    BEYOND times all that can be given (`load`). What can't be had is thus given up over a way that is as long as the demand
    is large: within `soften` alone an arm that is told to reach too far would swing about its straight pose for ever.
 
+   Nor is there much time to lose a direction that is run along: near a singularity joints become fast without end. So e is
+   also, up to the same, as far as the fastest joint gets along the direction within AHEAD, by its velocity and by the
+   acceleration that is asked for, if that makes it faster still; what brakes is held. A velocity counts that the level's
+   rows have as well: legs that swing run along directions of a base that rests.
+
    Directions are found once a solve and from the equations alone, so that what is searched is one fixed problem.        */
 #include "inside.h"
 
@@ -29,6 +34,7 @@
 #define LEFT 1e-16   /* share of other directions that may be left in one */
 #define FURTHER 10.0 /* how much further a direction may be from lost that is softened as too much is asked of it */
 #define BEYOND 4.0   /* so much of what can be given is too much */
+#define AHEAD 0.08   /* s: so far ahead it is looked how far a direction is run along */
 
 /* ---- which directions are weak --------------------------------------------------------------------------------- */
 
@@ -186,18 +192,63 @@ static int asks_much(Hierarchy *h, const Level *level) {
     return h->loads && sqrt(dot(w, w, level->rank)) * most_load(h) > BEYOND;
 }
 
-/* the singular value at which what the level asks of v, of its columns, would take BEYOND times what can be given */
-static double demand_of(Hierarchy *h, const Level *level, const double *v, double sigma) {
-    double *y = h->y_new, most = 0.0;
+/* v, of the level's columns, as a direction of y */
+static const double *direction_of(Hierarchy *h, const Level *level, const double *v) {
+    double *y = h->y_new;
     memset(y, 0, (size_t)h->ld * sizeof(double));
     memcpy(y + level->column, v, (size_t)level->rank * sizeof(double));
     int last = level->tall ? level->column : level->column + level->rank;
     for (int j = (last < h->reflectors ? last : h->reflectors) - 1; j >= 0; j--) reflect(h, j, &y, 1);
+    return y;
+}
+
+/* the singular value at which what is asked of a direction y would take BEYOND times what can be given */
+static double demand_of(Hierarchy *h, const double *y, double asked, double sigma) {
+    double most = 0.0;
     for (int i = 0; i < h->loads; i++) {
         double load = h->load_share[i] * fabs(dot(h->load[i], y, h->n));
         if (load > most) most = load;
     }
-    return sigma * fabs(dot(v, h->w + level->column, level->rank)) * most / BEYOND;
+    return sigma * fabs(asked) * most / BEYOND;
+}
+
+/* ---- how fast they are run along ------------------------------------------------------------------------------- */
+
+/* how fast the fastest joint is where y is run along with a velocity of 1, rad/s or m/s */
+static double fastest_joint(const Hierarchy *h, const double *y) {
+    double fastest = 0.0;
+    for (int i = 0; i < h->joints; i++) {
+        double speed = h->joint ? fabs(dot(h->joint + (size_t)i * h->n, y, h->n)) : h->turn[i] * fabs(y[i]);
+        if (speed > fastest) fastest = speed;
+    }
+    return fastest;
+}
+
+/* How far a direction of length 1 gets within AHEAD, by its velocity and by what is asked of it, where both go the same
+   way: 0 where one of them is 0, and about the lesser one where it is much less. Counted is what its fastest joint turns:
+   legs that share a direction are as near to lost as one of them. */
+static double run_of(double velocity, double asked, double fastest) {
+    double far = AHEAD * velocity, further = AHEAD * AHEAD * asked;
+    return velocity * asked > 0.0 ? fastest * fastest * far * further / fabs(far + further) : 0.0;
+}
+
+/* at most so far does any direction of the level get */
+static double furthest_run(const Hierarchy *h, const Level *level) {
+    const double *w = h->w + level->column;
+    return run_of(h->moves, sqrt(dot(w, w, level->rank)), h->fastest);
+}
+
+/* the velocity of the level's rows along v, of its columns, over what is left of the direction */
+static double velocity_of_rows(Hierarchy *h, const Level *level, const double *v) {
+    double squares = 0.0, found = 0.0;
+    for (int i = 0; i < level->count; i++) {
+        int row = level->order[i];
+        if (!(h->scale[row] > 0.0)) continue;
+        double u = dot(h->T + (size_t)row * h->ld + level->column, v, level->rank) / h->scale[row];
+        double rate = h->rate ? h->rate[row] : dot(row_of(h, h->A, row), h->velocity, h->n);
+        squares += u * u, found += u * rate / h->scale[row];
+    }
+    return squares > 0.0 ? found / squares : 0.0;
 }
 
 /* ---- from a level's rows to soft rows -------------------------------------------------------------------------- */
@@ -247,13 +298,17 @@ static int soften_level(Hierarchy *h, int k) {
     /* a bound of no width counts as an equation in a search, but is nothing to give up: where there are bounds none is */
     if (!level->rank || h->equality_count[k] < h->start[k + 1] - h->start[k]) return 0;
     int much = asks_much(h, level), any = 0;
-    double furthest = much ? fmin(FURTHER * h->soften, 1.0) : h->soften;
-    if (!(inverse_size(h, level) * furthest > 1.0)) return 0;
-    int found = weakest(h, level, much ? MORE : ROUNDS, furthest, s->X, sigma);
+    double limit = fmin(FURTHER * h->soften, 1.0), furthest = much ? limit : fmin(limit, furthest_run(h, level));
+    if (!(inverse_size(h, level) * fmax(furthest, h->soften) > 1.0)) return 0;
+    int early = furthest > h->soften, found = weakest(h, level, early ? MORE : ROUNDS, fmax(furthest, h->soften), s->X, sigma);
     for (int i = 0; i < found; i++) {
         share[i] = h->soften;
-        if (much && sigma[i] < furthest)
-            share[i] = fmax(h->soften, fmin(furthest, demand_of(h, level, s->X + (size_t)i * level->rank, sigma[i])));
+        if (!(early && sigma[i] < furthest)) continue;
+        const double *v = s->X + (size_t)i * level->rank, *y = direction_of(h, level, v);
+        double asked = dot(v, h->w + level->column, level->rank);
+        double run = h->moves > 0.0 ? run_of(dot(h->velocity, y, h->n), asked, fastest_joint(h, y)) : 0.0;
+        if (run > h->soften) run = fmin(run, run_of(velocity_of_rows(h, level, v), asked, fastest_joint(h, y)));
+        share[i] = fmax(h->soften, fmin(limit, fmax(run, much ? demand_of(h, y, asked, sigma[i]) : 0.0)));
     }
     while (s->count < SOFT_MOST) { /* the weakest first: where there are too many the strongest stay */
         int least = -1;

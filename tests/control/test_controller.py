@@ -32,11 +32,14 @@ def test_standing_still_needs_no_acceleration_and_holds_the_weight(name: str, ba
 @pytest.mark.parametrize("name", ["quadruped", "humanoid"])
 @pytest.mark.parametrize("seed", range(6))
 def test_solvers_agree_where_no_inequality_is_in_the_way(name: str, seed: int) -> None:
-    """Equality-only stacks: null-space projection, sequential QPs and one hierarchical QP are the same to 1e-8."""
+    """Equality-only stacks: null-space projection, sequential QPs and one hierarchical QP are the same to 1e-8.
+
+    Nothing yields: a base that is pulled away fast stretches some legs.
+    """
     robot, rng = wbc.load(name, "numpy"), np.random.default_rng(seed)
     q, v = moving_state(robot, rng, 0.2, 0.3)
     found = []
-    for solver in ("nullspace", "sequential-qp", "hierarchical-qp"):
+    for solver in ("nullspace", "sequential-qp", wbc.solvers.HierarchicalQP(soften=0.0)):
         stack = wbc.Stack(
             tasks.EquationOfMotion()
             / tasks.ContactMotion()

@@ -13,6 +13,7 @@ from tests.control.scenes import contacts, controller
 from wbc.arrays import Array
 from wbc.compiled import kernel
 from wbc.solvers import HierarchicalQP, Solver, WeightedQP
+from wbc.solvers.hierarchical import soften as module
 
 compiled = pytest.mark.skipif(kernel is None, reason="the kernel is not built")
 pytestmark = pytest.mark.filterwarnings("ignore:no task bounds the forces")
@@ -102,6 +103,74 @@ def test_the_reference_yields_as_early_as_the_kernel_does_where_much_is_asked(na
         for share, one, two in zip(shares, first, other, strict=True):
             assert np.abs(one.torque - two.torque).max() <= 1e-7 * (1.0 + np.abs(one.torque).max()), share
             assert np.allclose(*([s for *_, s in tick.yielding] for tick in (one, two)), rtol=1e-6, atol=1e-12)
+
+
+@compiled
+@pytest.mark.parametrize(("name", "fast"), [("arm", 3.0), ("quadruped", 0.5)])
+def test_the_reference_yields_as_early_as_the_kernel_does_where_joints_are_fast(
+    name: str, fast: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where what is asked makes them faster still, directions yield that are held at rest."""
+    target = np.array([1.6, 0.1, 0.3]) if name == "arm" else None
+    solvers = [HierarchicalQP(warm_start=False), HierarchicalQP(warm_start=False, compiled=False)]
+    solvers.append(Levels(warm_start=False))
+    shares, speeds = np.linspace(0.5, 0.05, 40), np.random.default_rng(1).standard_normal((40, 60))
+
+    def run(solver: Solver) -> list[wbc.Solution]:
+        ours = scene(name, solver, target=target)
+        return [
+            ours.step(bent(ours.robot, share), fast * speed[: ours.robot.nv])
+            for share, speed in zip(shares, speeds, strict=True)
+        ]
+
+    runs = [run(solver) for solver in solvers]
+    monkeypatch.setattr(module, "_AHEAD", 0.0)
+    without = run(HierarchicalQP(warm_start=False, compiled=False))
+    apart = [np.abs(one.torque - two.torque).max() for one, two in zip(without, runs[1], strict=True)]
+    assert sum(far > 0.1 for far in apart) > 3
+    for other in runs[1:]:
+        for share, one, two in zip(shares, runs[0], other, strict=True):
+            assert np.abs(one.torque - two.torque).max() <= 1e-7 * (1.0 + np.abs(one.torque).max()), share
+            assert np.allclose(*([s for *_, s in tick.yielding] for tick in (one, two)), rtol=1e-6, atol=1e-12)
+
+
+def rising(name: str, knee: float, speed: float, asked: float, solver: HierarchicalQP) -> float:
+    """The upward acceleration of a base that rises on still feet, m/s².
+
+    Args:
+        name: of the robot.
+        knee: how far they are bent, rad.
+        speed: m/s.
+        asked: of its acceleration, m/s².
+        solver: whose it is.
+    """
+    robot = wbc.load(name, "pinocchio")
+    knees = [robot.model.q_index[joint] for joint in robot.joint_names if "knee" in joint or "KFE" in joint]
+    q = bent(robot, knee / float(np.abs(np.array(robot.model.nominal)[knees]).min()))
+    robot.update(q, np.zeros(robot.nv))
+    held = np.vstack([robot.jacobian(foot)[: 6 if name == "humanoid" else 3] for foot in robot.model.feet])
+    rows, target = np.vstack([held, robot.jacobian("base")]), np.array(robot.pose("base"))
+    wanted = np.concatenate([np.zeros(len(held)), [0.0, 0.0, speed], np.zeros(3)])
+    rate = 2.0 * np.pi * 3.0  # of the base's gains
+    target[2, 3] += (asked + 2.0 * rate * speed) / rate**2
+    tick = scene(name, solver, target=target).step(q, np.linalg.lstsq(rows, wanted, rcond=1e-9)[0])
+    return float(tick.acceleration[2])
+
+
+@pytest.mark.parametrize("which", [pytest.param(True, marks=compiled), False])
+@pytest.mark.parametrize(("name", "speed"), [("humanoid", 0.05), ("quadruped", 0.02)])
+def test_a_base_that_rises_to_straight_legs_is_held_until_it_is_too_fast(name: str, speed: float, which: bool) -> None:
+    """At knees of 0.35 rad it keeps what it asks. Where that leads it to straight knees at once it is given less, but
+    not where it brakes.
+    """
+
+    def apart(speed: float, asked: float) -> float:
+        ours, strict = (rising(name, 0.35, speed, asked, HierarchicalQP(compiled=which, soften=e)) for e in (0.02, 0.0))
+        return abs(ours - strict)
+
+    assert apart(speed, 1.0) < 1e-6 and apart(speed, 3.0) < 1e-6
+    assert apart(10.0 * speed, 1.0) > 0.5
+    assert apart(10.0 * speed, -10.0) < 1e-6
 
 
 @pytest.mark.parametrize("which", [pytest.param(True, marks=compiled), False])

@@ -32,3 +32,12 @@ def test_a_humanoid_crouches_to_the_ends_of_its_ankles_without_chatter() -> None
     result = lead(robot, ways_of(robot)["crouch to the ends of joints"])
     assert result.fell is None and not result.failed
     assert result.often < 35
+
+
+def test_an_arm_stretches_without_chatter() -> None:
+    """Joints that became faster and faster were held too long: torques changed by more than 1 % in 38 ticks."""
+    pytest.importorskip("mujoco")
+    robot = wbc.load("arm")
+    result = lead(robot, ways_of(robot)["beyond its reach, as a pose"])
+    assert result.off < 1e-4 and not result.failed
+    assert result.often < 15

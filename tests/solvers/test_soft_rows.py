@@ -8,6 +8,7 @@ from tests.solvers.test_softening import losing, needs_kernel
 from wbc.solvers import HierarchicalQP, Hierarchy
 from wbc.solvers.hierarchical import soften as module
 from wbc.solvers.hierarchical.soften import Soft, soften
+from wbc.solvers.level import Motion
 
 
 def soft_rows(level=(0, 1, 1), sigma=(0.01, 0.004, 0.0), share=(0.02, 0.02, 0.1)):
@@ -110,9 +111,53 @@ def test_levels_that_may_not_yield_or_have_bounds_are_left_as_they_are():
 def test_a_direction_is_soft_earlier_where_too_much_is_asked_of_it(sigma, step, share):
     """Of the loads 1 and 0.5 the larger counts: beyond 4 of what can be given."""
     demand, direction = module._Demand(0.02, np.array([[0.5, 9.0], [-1.0, 9.0]]), np.array([step, 5.0])), np.eye(2)[0]
-    assert demand.share(direction, sigma) == pytest.approx(share)
-    assert module._Demand(0.02, np.zeros((0, 2)), np.array([1e9, 0.0])).share(direction, sigma) == 0.02
-    assert module._Demand(0.5, np.array([[1e9, 0.0]]), np.array([1e9, 0.0])).share(direction, 0.9) == 1.0
+    rows = direction, sigma, np.ones(1), np.arange(1)
+    assert demand.share(*rows) == pytest.approx(share)
+    assert module._Demand(0.02, np.zeros((0, 2)), np.array([1e9, 0.0])).share(*rows) == 0.02
+    whole = module._Demand(0.5, np.array([[1e9, 0.0]]), np.array([1e9, 0.0]))
+    assert whole.share(direction, 0.9, np.ones(1), np.arange(1)) == 1.0
+
+
+@pytest.mark.parametrize(
+    ("velocity", "rate", "asked", "share"),
+    [
+        (0.5, 9.0, 1e9, 0.16),  # as far as it gets, times what its fastest joint turns, squared
+        (0.5, 9.0, 0.5 / 0.08, 0.08),  # half as far where it gets as far by what is asked
+        (-0.5, -9.0, -0.5 / 0.08, 0.08),
+        (20.0, 9.0, 1e9, 0.2),  # no further
+        (2.0, 0.02, 1e9, 0.128),  # as far as the rows do: their velocity over what is left
+        (-2.0, -9.0, 1e9, 0.02),  # what is asked brakes
+        (2.0, -9.0, 1e9, 0.02),  # the rows go the other way
+        (0.0, 9.0, 1e9, 0.02),
+        (2.0, 9.0, 0.0, 0.02),
+    ],
+)
+def test_a_direction_is_soft_earlier_where_it_is_run_along_faster_and_faster(velocity, rate, asked, share):
+    direction = np.eye(2)[0]
+    motion = Motion(np.array([velocity, 7.0]), np.array([0.0, rate]), np.array([[-2.0, 9.0], [1.0, 9.0]]))
+    demand = module._Demand(0.02, np.zeros((0, 2)), np.array([asked, 5.0]), motion)
+    assert demand.share(direction, 0.05, np.ones(1), np.array([1])) == pytest.approx(share, rel=1e-6)
+    assert demand.share(direction, 0.3, np.ones(1), np.array([1])) == 0.02
+
+
+@needs_kernel
+@pytest.mark.parametrize("weighted", [False, True])
+def test_kernel_and_reference_look_at_motion_alike(weighted):
+    changed = 0
+    for seed in range(8):
+        hierarchy, rng = losing(seed, (3, 2), 5.0), np.random.default_rng(seed)
+        n, count = hierarchy.A.shape[1], len(hierarchy.A)
+        hierarchy.loads = None
+        if weighted:
+            hierarchy.weights = rng.uniform(0.5, 2.0, count)
+        still = HierarchicalQP().solve(hierarchy)
+        velocity = 30.0 * rng.standard_normal(n)
+        hierarchy.motion = Motion(velocity, hierarchy.A @ velocity, np.eye(n)[:, ::-1].copy())
+        kernel, reference = (HierarchicalQP(compiled=c).solve(hierarchy) for c in (True, False))
+        np.testing.assert_allclose(kernel.x, reference.x, atol=1e-7 * (1.0 + np.linalg.norm(kernel.x)))
+        np.testing.assert_allclose(*([s for *_, s in one.yielding] for one in (kernel, reference)), rtol=1e-6)
+        changed += not np.allclose(kernel.x, still.x, atol=1e-6 * (1.0 + np.linalg.norm(kernel.x)))
+    assert changed > 2
 
 
 @needs_kernel

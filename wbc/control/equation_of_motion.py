@@ -111,17 +111,18 @@ class MotionEquation:
         actuated: the velocity of each actuator, shape (na,).
         scale: s, kg.
         lengths: L of each velocity, 1 or m, shape (nv,).
+        velocity: v, shape (nv,).
         G: where actuators are not motors of joints, shape (na, nv).
 
     Attributes:
         M, h, J: as given, or P M, P h, J Pᵀ.
         loops: L; None where there are no loops.
-        loop_bias, scale, lengths: as given.
+        loop_bias, scale, lengths, velocity: as given.
         actuated: the row of each actuator, shape (na,).
         back: P⁻¹; None where P = 1.
     """
 
-    __slots__ = ("J", "M", "actuated", "back", "h", "lengths", "loop_bias", "loops", "scale")
+    __slots__ = ("J", "M", "actuated", "back", "h", "lengths", "loop_bias", "loops", "scale", "velocity")
 
     def __init__(
         self,
@@ -132,6 +133,7 @@ class MotionEquation:
         actuated: IntArray,
         scale: float,
         lengths: Array,
+        velocity: Array,
         G: Array | None = None,
     ) -> None:
         self.loop_bias = loop_bias
@@ -141,6 +143,7 @@ class MotionEquation:
             P, self.back = _combinations(G)
             M, h, J, actuated = P @ M, P @ h, J @ P.T, np.arange(len(G))
         self.M, self.h, self.J, self.actuated, self.scale, self.lengths = M, h, J, actuated, scale, lengths
+        self.velocity = velocity
 
     @classmethod
     def of(cls, robot: Dynamics, tick: Tick) -> MotionEquation:
@@ -150,7 +153,7 @@ class MotionEquation:
         J = layout.kinematics(robot).J_force
         loop_bias = robot.loop_motion.bias if layout.nf > layout.nc else NO_LOOPS
         G = robot.actuation_matrix if robot.model.actuators else None
-        return cls(robot.mass_matrix, h, J, loop_bias, robot.actuated, force_scale(robot), robot.lengths, G)
+        return cls(robot.mass_matrix, h, J, loop_bias, robot.actuated, force_scale(robot), robot.lengths, robot.v, G)
 
     @property
     def L(self) -> Array:

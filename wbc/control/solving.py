@@ -20,6 +20,7 @@ from wbc.solvers import Hierarchy
 from wbc.solvers.answer import Answer
 from wbc.solvers.base import Solver
 from wbc.solvers.hierarchical.engine import LONG
+from wbc.solvers.level import Motion
 from wbc.tasking.layout import Layout
 
 FIXED = 1e-9
@@ -169,7 +170,9 @@ class CompiledSolving(Solving):
             self._plan.forget()
         seconds = min(seconds, getattr(solver, "deadline", math.inf))
         it = equation
-        return self._plan.solve(it.M, it.h, it.J, it.loops, it.loop_bias, parts, seconds, self._tolerance, x)
+        return self._plan.solve(
+            it.M, it.h, it.J, it.loops, it.loop_bias, parts, seconds, self._tolerance, x, it.velocity
+        )
 
     def _call_strictly(
         self,
@@ -281,6 +284,10 @@ class LevelSolving(Solving):
         units = _units(A_y, equation.lengths, norms)
         hierarchy.yields_from, hierarchy.scales = 1, scales_of(parts, hierarchy, units)
         hierarchy.loads = self._share[:, None] * (equation.K[equation.actuated] @ C[:, 1:])
+        velocity = np.zeros(len(C))
+        velocity[:nv] = equation.lengths * equation.velocity
+        joints = C[:nv, 1:] / equation.lengths[:, None]
+        hierarchy.motion = Motion(C[:, 1:].T @ velocity, A_y @ velocity, joints)
         answer = ask(self._solver, hierarchy, seconds)
         if isinstance(answer, Exception):
             return Outcome(equation.expand(C[:, 0]), "failed", reason=answer)

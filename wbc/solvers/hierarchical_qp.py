@@ -56,8 +56,9 @@ class HierarchicalQP(Solver):
             soften: in a controller, a level demands less, continuously, of a direction of which less than this share of
                 its rows' size is left: near a singularity it would otherwise cause huge accelerations. If the stack has
                 torque limits, and the demand would need more than four times the actuators' torques, this begins
-                earlier, at up to ten times this share. 0: every level is held exactly. Levels passed to `solve` are
-                always held exactly, unless they are a `Hierarchy` with `yields_from`.
+                earlier, at up to ten times this share; likewise for a direction along which joints are fast, and are
+                asked to be faster still, as far as they get within 80 ms. 0: every level is held exactly. Levels
+                passed to `solve` are always held exactly, unless they are a `Hierarchy` with `yields_from`.
 
         Raises:
             WbcError: an argument can't be used; `compiled` is True and there is no kernel.
@@ -109,7 +110,7 @@ class HierarchicalQP(Solver):
             engine.forget()
         spent = perf_counter() - began
         seconds = min(self.deadline, seconds) - spent
-        yields = hierarchy.yields_from, hierarchy.scales, hierarchy.loads
+        yields = hierarchy.yields_from, hierarchy.scales, hierarchy.loads, hierarchy.scaled_motion()
         found = engine.solve(Request(A, lower, upper, norms, seconds, self.soften, *yields))
         lost = found.status == STOPPED and LONG < found.steps < self.max_iterations
         if lost and self.soften and yields[0] is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -48,6 +48,20 @@ class Level:
 LevelLike: TypeAlias = "Level | tuple[ArrayLike, ArrayLike, ArrayLike]"
 
 
+class Motion(NamedTuple):
+    """How x is run along now, where x are accelerations.
+
+    Attributes:
+        velocity: shape (n,).
+        rates: the velocity of each row: its value, where its right side is an acceleration; shape (M,).
+        joints: rows of the accelerations of joints, rad/s² or m/s²; shape (q, n).
+    """
+
+    velocity: Array
+    rates: Array
+    joints: Array
+
+
 class Hierarchy:
     """All levels in one block of rows, highest priority first.
 
@@ -66,11 +80,25 @@ class Hierarchy:
             its level.
         loads: what x takes of what can be given, rows L of which |L x| is 1 where it is all, shape (q, n): a level that
             asks for more of a direction may ask less of it earlier. None: anything can be given.
+        motion: how x is run along: a level may ask earlier for less of a direction that it makes faster and faster.
+            None: at rest.
         starts: first row of each level, and M at the end.
         names: names of the levels, for messages.
     """
 
-    __slots__ = ("A", "loads", "lower", "names", "norms", "scales", "starts", "upper", "weights", "yields_from")
+    __slots__ = (
+        "A",
+        "loads",
+        "lower",
+        "motion",
+        "names",
+        "norms",
+        "scales",
+        "starts",
+        "upper",
+        "weights",
+        "yields_from",
+    )
 
     def __init__(self, sizes: Sequence[int], unknowns: int, names: Sequence[str] | None = None) -> None:
         """Lay out empty rows: every row is 0 and unbounded.
@@ -90,6 +118,7 @@ class Hierarchy:
         self.yields_from: int | None = None
         self.scales: Array | None = None
         self.loads: Array | None = None
+        self.motion: Motion | None = None
         self.names: list[str] = list(names) if names is not None else [""] * len(sizes)
 
     @staticmethod
@@ -141,7 +170,7 @@ class Hierarchy:
         laid.lower = np.concatenate([block[1] for block in blocks])
         laid.upper = np.concatenate([block[2] for block in blocks])
         laid.names = names
-        laid.weights = laid.norms = laid.yields_from = laid.scales = laid.loads = None
+        laid.weights = laid.norms = laid.yields_from = laid.scales = laid.loads = laid.motion = None
         if any(block[3] is not None for block in blocks):
             laid.weights = np.concatenate([np.ones(len(b[0])) if b[3] is None else b[3] for b in blocks])
         return laid
@@ -166,6 +195,12 @@ class Hierarchy:
         safe = np.where(none, 1.0, root)
         lower, upper = np.where(none, -np.inf, self.lower * safe), np.where(none, np.inf, self.upper * safe)
         return self.A * safe[:, None], lower, upper
+
+    def scaled_motion(self) -> Motion | None:
+        """`motion` with the rates of the rows that `scaled` gives; None where there is none."""
+        if self.motion is None or self.weights is None:
+            return self.motion
+        return self.motion._replace(rates=np.sqrt(self.weights) * self.motion.rates)
 
     def scaled_norms(self) -> Array | None:
         """`norms` of the rows that `scaled` gives; None where there are none."""

@@ -123,5 +123,5 @@ class WeightedQP(Solver, trades_priorities=True):
         merged.starts, merged.names = [*starts[: first + 1], starts[-1]], [""] * (first + 1)
         merged.weights = weights if hierarchy.weights is None else weights * hierarchy.weights
         merged.norms = hierarchy.norms
-        merged.yields_from = merged.scales = merged.loads = None  # weights are soft already
+        merged.yields_from = merged.scales = merged.loads = merged.motion = None  # weights are soft already
         return merged

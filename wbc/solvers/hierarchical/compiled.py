@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from wbc import compiled as build
+from wbc.arrays import Array
 from wbc.errors import WbcError
 from wbc.solvers.answer import Sides
 from wbc.solvers.hierarchical.engine import STOPPED, UNSOUND, Found, Request
@@ -35,7 +36,8 @@ class Compiled:
         self._plan.soften(request.soften if softens else 0.0, request.yields_from or 0)
         problem = request.A, request.lower, request.upper, request.norms
         found = x, value, side, ranks
-        status, steps, _, _ = self._plan.solve(*problem, request.seconds, *found, request.scales, request.loads)
+        more = request.scales, request.loads, *_moving(request)
+        status, steps, _, _ = self._plan.solve(*problem, request.seconds, *found, *more)
         yielding = list(self._plan.softened()) if status != UNSOUND else []
         if yielding:  # the kernel's rows are without what yields
             value = request.A.dot(x)
@@ -49,6 +51,13 @@ class Compiled:
     def forget(self) -> None:
         """Forget the last active set."""
         self._plan.forget()
+
+
+def _moving(request: Request) -> tuple[Array | None, ...]:
+    motion = request.motion
+    if motion is None:
+        return ()
+    return motion.velocity, motion.rates, np.ascontiguousarray(motion.joints)
 
 
 def _made_anew(kind: type[Compiled], made_of: tuple[Any, ...], memory: bytes) -> Compiled:

@@ -7,6 +7,7 @@ from typing import Protocol, TypeAlias
 
 from wbc.arrays import Array
 from wbc.solvers.answer import Sides
+from wbc.solvers.level import Motion
 
 OPTIMAL, RELAXED, STOPPED, UNSOUND = range(4)
 """The first two: an optimum. Then: stopped by the bound on steps or time, or by a cycle that nothing broke; a number
@@ -35,6 +36,7 @@ class Request:
         yields_from: the first level in which they do; None: all are held exactly.
         scales: the sizes by which that share is measured, shape (M,); None: the root mean square of a level's `norms`.
         loads: see `Hierarchy`, shape (q, n); None: there are none.
+        motion: the same, with rates of these rows; None: at rest.
     """
 
     A: Array
@@ -46,6 +48,7 @@ class Request:
     yields_from: int | None = None
     scales: Array | None = None
     loads: Array | None = None
+    motion: Motion | None = None
 
 
 @dataclass(slots=True, eq=False)

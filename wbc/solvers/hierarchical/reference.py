@@ -119,7 +119,7 @@ def _softened(rows: LevelRows, request: Request) -> tuple[LevelRows, Soft | None
     if scales is None:
         squares = [rows.norms[start:stop] ** 2 for start, stop in pairwise(rows.starts)]
         scales = np.concatenate([np.full(len(part), np.sqrt(part.mean()) if len(part) else 0.0) for part in squares])
-    return soften(rows, scales, request.yields_from, request.soften, request.loads)
+    return soften(rows, scales, request.yields_from, request.soften, request.loads, request.motion)
 
 
 def _is_sound(rows: LevelRows) -> bool:

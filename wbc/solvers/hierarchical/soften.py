@@ -15,6 +15,11 @@ e is `share`; or, up to _FURTHER times that, the singular value at which what is
 _BEYOND times all that can be given (`loads`). What can't be had is thus given up over a way that is as long as the
 demand is large: within `share` alone an arm that is told to reach too far would swing about its straight pose for ever.
 
+Nor is there much time to lose a direction that is run along: near a singularity joints become fast without end. So e
+is also, up to the same, as far as the fastest joint gets along the direction within _AHEAD, by its velocity and by the
+acceleration that is asked for, if that makes it faster still; what brakes is held. A velocity counts that the level's
+rows have as well: legs that swing run along directions of a base that rests.
+
 Directions are found once a solve and from the equations alone. The kernel does the same (`kernel/solver/soften.c`).
 """
 
@@ -29,6 +34,7 @@ from wbc.arrays import Array, IntArray
 from wbc.solvers.elimination import Factor, eliminate
 from wbc.solvers.hierarchical.engine import Yielding
 from wbc.solvers.hierarchical.rows import LevelRows
+from wbc.solvers.level import Motion
 
 _MOST = 0.03
 """λ where a direction is lost."""
@@ -44,6 +50,10 @@ _FURTHER = 10.0
 
 _BEYOND = 4.0
 """So much of what can be given is too much."""
+
+_AHEAD = 0.08
+"""So far ahead it is looked how far a direction is run along, s: a little longer than torques take to rise. An arm that
+stretches swings longer about its straight pose with less; with more, legs that trot are softened where they needn't."""
 
 _AT_MOST, _OF_A_LEVEL = 12, 8
 """So many directions are softened, the first ones; and of one level, the weakest ones."""
@@ -128,7 +138,12 @@ class Soft:
 
 
 def soften(
-    rows: LevelRows, scales: Array, first: int, share: float, loads: Array | None = None
+    rows: LevelRows,
+    scales: Array,
+    first: int,
+    share: float,
+    loads: Array | None = None,
+    motion: Motion | None = None,
 ) -> tuple[LevelRows, Soft | None]:
     """Take the weak directions out of the equalities.
 
@@ -138,6 +153,7 @@ def soften(
         first: the first level that may yield.
         share: a direction whose singular value is below this is weak, however little is asked of it.
         loads: see `Hierarchy`, shape (q, n).
+        motion: the same; None: at rest.
 
     Returns:
         The rows without them, and the soft rows; None where there are none.
@@ -154,7 +170,8 @@ def soften(
         step = _step(rows, at, factor, x)
         # a bound of no width counts as an equation in a search, but is nothing to give up: not beside other bounds
         if level >= first and factor.rank and len(at) == stop - start:
-            weak = _weak_of(rows, at, factor, scales, level, _Demand(share, loads, step))[: _AT_MOST - len(found)]
+            demand = _Demand(share, loads, step, motion)
+            weak = _weak_of(rows, at, factor, scales, level, demand)[: _AT_MOST - len(found)]
             if weak:
                 rows = _without(rows, at, weak, scales)
                 found += weak
@@ -198,19 +215,45 @@ class _Demand:
         least: the singular value below which they are, however little is asked.
         loads: what can be given.
         step: from the levels above to what the level asks for, all held exactly; shape (n,).
+        motion: see `Hierarchy`; None: at rest.
     """
 
     least: float
     loads: Array
     step: Array
+    motion: Motion | None = None
 
-    def share(self, direction: Array, sigma: float) -> float:
-        """The singular value below which a direction, of length 1, is soft."""
+    def share(self, direction: Array, sigma: float, part: Array, at: IntArray) -> float:
+        """The singular value below which a direction is soft.
+
+        Args:
+            direction: of length 1, shape (n,).
+            sigma: its singular value.
+            part: its part of each row, over the row's size, shape (m,).
+            at: these rows.
+        """
         furthest = min(_FURTHER * self.least, 1.0)
-        if not (len(self.loads) and sigma < furthest):
+        if not sigma < furthest:
             return self.least
+        asked = float(direction.dot(self.step))
         most = float(np.abs(self.loads.dot(direction)).max(initial=0.0))
-        return max(self.least, min(furthest, sigma * abs(float(direction.dot(self.step))) * most / _BEYOND))
+        early = sigma * abs(asked) * most / _BEYOND
+        if self.motion is not None:
+            own = float(direction.dot(self.motion.velocity))
+            of_rows = float(part.dot(self.motion.rates[at])) / max(sigma, 1e-300)
+            fastest = float(np.abs(self.motion.joints.dot(direction)).max(initial=0.0))
+            early = max(early, fastest**2 * min(_run(own, asked), _run(of_rows, asked)))
+        return max(self.least, min(furthest, early))
+
+
+def _run(velocity: float, asked: float) -> float:
+    """How far a direction gets within _AHEAD, by its velocity and by what is asked of it, where both go the same way.
+
+    0 where one of them is 0, and about the lesser one where it is much less. What its fastest joint turns is to be
+    counted: legs that share a direction are as near to lost as one of them.
+    """
+    far, further = _AHEAD * velocity, _AHEAD**2 * asked
+    return far * further / abs(far + further) if velocity * asked > 0.0 else 0.0
 
 
 def _step(rows: LevelRows, at: IntArray, factor: Factor, x: Array) -> Array:
@@ -242,10 +285,10 @@ def _weak_of(rows: LevelRows, at: IntArray, factor: Factor, scales: Array, level
     U, sigma, V = np.linalg.svd(rows.A[at].dot(factor.Y) * inverse[:, None], full_matrices=False)
     found = []
     for i in reversed(range(max(len(sigma) - _OF_A_LEVEL, 0), len(sigma))):
-        share = demand.share(factor.Y.dot(V[i]), float(sigma[i]))
+        u, part = U[:, i], U[:, i] * inverse
+        share = demand.share(factor.Y.dot(V[i]), float(sigma[i]), part, at)
         if not sigma[i] < share * (1.0 - 1e-9):
             continue
-        u, part = U[:, i], U[:, i] * inverse
         length = float(np.linalg.norm(part * rows.norms[at]))
         row = int(at[np.abs(u).argmax()])
         c = float(part.dot(rows.lower[at]))
