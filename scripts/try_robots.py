@@ -164,6 +164,7 @@ def row(name: str, found: dict[str, object]) -> str:
     health = str(found["health"]).replace("|", "/").replace("center", "centre")  # the page is in British English
     reasons = ["does not follow"] if found["stood"] else []
     reasons += [health] if health != "good" else []
+    reasons += [str(described["push"])] if "push" in described else []
     why = "" if found["followed"] else _cut(": ".join(reasons))
     beside = found.get("quadruped")
     tick = f"{figures['tick, median'] / beside:.1f} x" if isinstance(beside, float) else "-"

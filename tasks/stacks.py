@@ -30,6 +30,9 @@ share of what it does along the best, turns counted at the end of its best lever
 PERIODS = 20.0
 """Control periods that the fastest gain leaves for one swing of an error."""
 
+GREATEST = 5e3
+"""Acceleration that limits of an arm's joints leave to a light wrist, rad/s²."""
+
 
 def standing(robot: Dynamics, friction: float = 0.6, period: float = 1e-3) -> Stack:
     """A stack with which a robot stands, or holds its arm: made by `quadruped`, `humanoid`, `arm` or `holding`.
@@ -131,7 +134,9 @@ def humanoid(robot: Dynamics, friction: float = 0.6, period: float = 1e-3, hand:
 def arm(robot: Dynamics, hand: str | None = None, period: float = 1e-3) -> Stack:
     """A stack for arms on a fixed base: a hand moves to a pose, or to a point if its arm can't turn it as well.
 
-    Limits of the joints that move a hand stand above it. Those of fingers do not: an arm would shake to keep them.
+    Limits of the joints that move a hand stand above it. Those of fingers do not: an arm would shake to keep them. They
+    are approached as fast as a hand's error falls: were they softer, a light wrist that is pushed would be held back
+    from its brake far from any limit, and the whole arm would swing to make up for it.
 
     Args:
         robot: with a fixed base.
@@ -143,7 +148,8 @@ def arm(robot: Dynamics, hand: str | None = None, period: float = 1e-3) -> Stack
     levels = tasks.EquationOfMotion() / tasks.TorqueLimits()
     limited = _limited_joints(robot, robot.model.hands if hand is None else (hand,))
     if limited:
-        levels = levels / tasks.JointLimits(joints=limited)
+        approach = 1.0 / (4.0 * math.pi * fast)  # one over the damping of the hand's gains
+        levels = levels / tasks.JointLimits(joints=limited, approach=approach, greatest=GREATEST)
     reach: Task | Levels = _arm(robot, _hand(robot, hand), fast)
     for other in hands:
         reach = reach + _arm(robot, other, fast)

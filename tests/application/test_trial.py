@@ -14,11 +14,12 @@ import wbc
 from tests.application.test_cli import run
 from tests.foreign import biped, biped_of_mjcf, dog
 from wbc.application import reports
-from wbc.application.beginning import goes
+from wbc.application import trial as trials
+from wbc.application.beginning import capture, goes
 from wbc.application.commands.robots import _in_folder
 from wbc.application.rolling import stack
 from wbc.application.round import Loop, in_reach, reaches
-from wbc.application.trial import Trial, try_robot
+from wbc.application.trial import Trial, describe, try_robot
 
 
 @pytest.fixture(scope="module")
@@ -35,6 +36,26 @@ def test_a_biped_stands_follows_and_survives_the_push(walker) -> None:
     assert figures["off on the loop"] < 2e-3 < figures["off after the push"] < 0.06
     assert figures["off at the end"] < 3e-3
     assert "it stands on legs" in trial.found["unusual"]
+
+
+def test_a_push_that_the_feet_are_too_short_for_is_told_of(walker, monkeypatch) -> None:
+    monkeypatch.setattr(trials, "SHARE", 0.6)
+    trial = try_robot(walker, simulator="builtin")
+    assert not trial.stood
+    needed, room = map(float, re.findall(r"(\d+) mm", trial.found["push"]))
+    assert needed > room and "can't be taken without a step" in trial.found["push"]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        robot = wbc.load(walker)
+    robot.update(robot.model.nominal)
+    assert trial.scene is not None
+    push = replace(trial.scene.disturbances[0], force=(10.0, 0.0, 0.0))
+    # to the front, toes are where the soles end, and a push that lasts has to be stood against
+    toes = max(robot.pose(foot)[0, 3] for foot in robot.model.feet) + 0.11
+    assert capture(robot, push)[1] == pytest.approx(toes - robot.com[0], abs=2e-3)
+    high = robot.pose(robot.model.root)[2, 3]
+    stood = 10.0 * high / (9.81 * robot.mass)
+    assert capture(robot, replace(push, duration=60.0))[0] == pytest.approx(stood, rel=1e-3)
 
 
 def test_an_arm_follows_on_the_command_line() -> None:
@@ -57,6 +78,11 @@ def test_a_scene_is_written_under_the_name_of_its_folder(tmp_path, monkeypatch) 
     monkeypatch.chdir(tmp_path / "pup")
     assert _in_folder(tmp_path, "scene.xml") == tmp_path / "try_pup_scene.log"
     assert _in_folder(tmp_path, "quadruped") == tmp_path / "try_quadruped.log"
+
+
+def test_a_base_that_is_fixed_with_wheels_in_the_air_is_told_of() -> None:
+    assert "--floating lets it drive" in describe(wbc.load("diffdrive", floating=False), [])["base"]
+    assert describe(wbc.load("diffdrive"), [])["base"].endswith(" floats")
 
 
 def test_ticks_are_counted_in_full() -> None:

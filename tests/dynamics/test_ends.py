@@ -318,3 +318,32 @@ def test_legs_whose_limits_exclude_zero_are_bent_a_little_and_arms_rest_amid_the
     assert any("outside of the limits of joints; legs are bent" in text for text in model.warnings)
     knee, elbow = (model.nominal[model.q_index[f"left_{name}"]] for name in ("knee", "elbow"))
     assert 0.4 < knee < 1.0 and elbow == -1.5 and len(model.soles) == 2
+
+
+def test_wheels_of_meshes_beside_their_file_carry_a_robot(saved) -> None:
+    """Meshes of a URDF touch nothing in a simulator: a robot stood on what was above its wheels. Onshape's exporter
+    names meshes `package:///wheel.obj`, without a package.
+    """
+    pytest.importorskip("mujoco")
+    rim = [(0.1 * np.cos(a), y, 0.1 * np.sin(a)) for a in np.linspace(0, 2 * np.pi, 33)[:-1] for y in (-0.02, 0.02)]
+    mass = '<inertial><mass value="{}"/><inertia ixx=".01" iyy=".01" izz=".01" ixy="0" ixz="0" iyz="0"/></inertial>'
+    text = f'<robot name="cart"><link name="base">{mass.format(10)}<collision><geometry><box size=".4 .2 .1"/>'
+    text += "</geometry></collision></link>"
+    mesh = '<collision><geometry><mesh filename="package:///wheel.obj"/></geometry></collision>'
+    for name, x, y in (("FL", 0.2, 0.2), ("FR", 0.2, -0.2), ("RL", -0.2, 0.2), ("RR", -0.2, -0.2)):
+        text += (
+            f'<link name="{name}">{mass.format(0.5)}{mesh}</link><joint name="{name}_joint" type="continuous">'
+            f'<parent link="base"/><child link="{name}"/><origin xyz="{x} {y} 0"/><axis xyz="0 1 0"/>'
+            '<limit effort="20" velocity="30"/></joint>'
+        )
+    path = saved(text + "</robot>", "cart.urdf")
+    path.with_name("wheel.obj").write_text("".join(f"v {x:.6f} {y:.6f} {z:.6f}\n" for x, y, z in rim))
+    robot = quiet(path, floating=True)
+    wheels = [shape for shape in robot.model.shapes if shape.kind == "cylinder"]
+    assert sorted(shape.body for shape in wheels) == ["FL", "FR", "RL", "RR"]
+    assert all(shape.size == pytest.approx((0.1, 0.04), abs=1e-6) for shape in wheels)
+    plant = wbc.MujocoSimulator(robot)
+    plant.reset(robot.model.nominal)
+    for _ in range(200):
+        plant.step()
+    assert plant.mj_data.qpos[2] == pytest.approx(0.1, abs=2e-3)

@@ -17,6 +17,7 @@ from wbc.dynamics.base import Dynamics
 from wbc.dynamics.limbs import Limbs
 from wbc.dynamics.stance import put_down
 from wbc.errors import WbcError
+from wbc.simulation.loop import Push
 
 FREE = 1e-6
 """What a hand or a base that can be moved along an axis moves by at least, m for each radian."""
@@ -117,6 +118,30 @@ def support(posed: Dynamics) -> Array:
         pose = posed.pose(foot)
         found.append(corners @ pose[:2, :2].T + pose[:2, 3])
     return np.vstack(found)
+
+
+def capture(posed: Dynamics, push: Push) -> tuple[float, float]:
+    """How far the centre of pressure has to go for a robot to take a push without a step, and how far it can, m.
+
+    Of a pendulum of constant height: the capture point, moved by a force F at a height h for a time T, must not pass
+    the centre of pressure. That is F h / (m g) (1 - exp(-ω T)) from the centre of mass, with ω = √(g / height).
+
+    Args:
+        posed: updated; on feet.
+        push: along the ground.
+    """
+    points, place = support(posed), posed.com[:2]
+    ground = min(posed.pose(foot)[2, 3] for foot in posed.model.feet)
+    size = float(np.linalg.norm(push.force))
+    way = np.asarray(push.force)[:2] / size
+    rate = np.sqrt(9.81 / max(posed.com[2] - ground, 1e-6))
+    high = float(posed.pose(push.frame)[2, 3] - ground)
+    needed = size * high / (9.81 * posed.model.mass) * (1.0 - np.exp(-rate * push.duration))
+    # the farthest point of the feet's hull on the way: shares of its points, and the distance
+    A = np.vstack([np.column_stack([points - place, np.zeros(len(points))]).T[:2], np.ones(len(points))])
+    A = np.column_stack([A, [-way[0], -way[1], 0.0]])
+    found = scipy.optimize.linprog([*np.zeros(len(points)), -1.0], A_eq=A, b_eq=[0.0, 0.0, 1.0])
+    return needed, float(found.x[-1]) if found.success else 0.0
 
 
 def _distance(points: Array, place: Array) -> float:

@@ -13,7 +13,7 @@ import numpy as np
 import wbc
 from tasks import stacks
 from wbc.application import rolling
-from wbc.application.beginning import FREE, goes, in_a_fit_posture, on_the_ground, refuse_several, refuse_unfit
+from wbc.application.beginning import FREE, capture, goes, in_a_fit_posture, on_the_ground, refuse_several, refuse_unfit
 from wbc.application.round import AROUND, LOOP, Loop, in_reach, reaches
 from wbc.arrays import Array
 from wbc.control.controller import Controller
@@ -180,6 +180,8 @@ def describe(robot: Dynamics, unusual: list[str]) -> dict[str, str]:
     for note in model.notes:
         if note.startswith("wheels: "):
             found["wheels"] = note.removeprefix("wheels: ")
+    if "wheels" in found and not model.floating and model.simulated is None:
+        found["base"] += ": its wheels turn in the air; --floating lets it drive on them"
     if model.hands:
         found["hands"] = ", ".join(model.hands)
     if unusual:
@@ -331,6 +333,8 @@ def _judge(trial: Trial, robot: Dynamics, log: Log, scene: Scene) -> None:
     trial.figures["ticks that were not optimal"] = float(sum(status != "optimal" for status in log.status))
     if not len(log):
         return
+    if trial.kind == "legs" and not trial.stood and log.time[-1] > PUSHED:
+        trial.found["push"] = _beyond(robot, scene)
     off, limit = _deviation(trial, robot, log, scene), _limit(trial)
     parts = {
         "off while it stands": (0.5, LOOP),
@@ -344,6 +348,18 @@ def _judge(trial: Trial, robot: Dynamics, log: Log, scene: Scene) -> None:
     trial.figures["off at the end"] = float(off[-1])
     loop = trial.figures.get("off on the loop", 0.0)
     trial.followed = trial.stood and loop < limit and trial.figures["off at the end"] < limit
+
+
+def _beyond(robot: Dynamics, scene: Scene) -> str:
+    """What a push asks of feet that don't step."""
+    posed, push = robot.copy(), next(iter(scene.disturbances))
+    posed.update(robot.model.nominal)
+    needed, room = capture(posed, push)
+    verdict = "it can't be taken without a step" if needed > room else f"it takes {100 * needed / room:.0f} % of them"
+    return (
+        f"without a step, a pendulum's centre of pressure has to go {1e3 * needed:.0f} mm to the side for it, and the "
+        f"feet end at {1e3 * room:.0f} mm: {verdict}"
+    )
 
 
 def _limit(trial: Trial) -> float:

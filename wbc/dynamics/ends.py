@@ -162,12 +162,12 @@ def propose(limbs: Limbs, feet: Iterable[int] | None = None) -> Ends:
         low, tall = _ground(limbs)
         rolling = [number for number in limbs.own() if limbs.lowest(number) < low + LEVEL * tall]
         wheels = [number for number in rolling if is_wheel(limbs, number)]
-        found.wheels = [_hub(limbs, number, found) for number in wheels]
+        found.wheels = [_wheel(limbs, number, found) for number in wheels]
         if wheels:
             found.wheels += _castors(limbs, low + LEVEL * tall, found)
     else:
         wheels = [number for number in touching_ground if is_wheel(limbs, number)]
-        found.wheels = [_hub(limbs, number, found) for number in wheels]
+        found.wheels = [_wheel(limbs, number, found) for number in wheels]
     for number in touching_ground:
         if number not in wheels:
             _add_foot(limbs, number, found)
@@ -181,15 +181,24 @@ def propose(limbs: Limbs, feet: Iterable[int] | None = None) -> Ends:
     return found
 
 
-def _hub(limbs: Limbs, number: int, found: Ends) -> str:
-    """The frame at the middle of a wheel: its body, or one that is added beside it on its axle."""
+def _wheel(limbs: Limbs, number: int, found: Ends) -> str:
+    """The frame at the middle of a wheel: its body, or one that is added beside it on its axle.
+
+    A wheel without a shape that touches the ground in a simulator, but with a mesh, gets a cylinder.
+    """
     body, (centres, radii) = limbs.bodies[number][0], limbs.in_joint(number)
     joint = limbs.joints[number]
     assert joint is not None  # else it would be no wheel
     along = centres @ joint.axis
-    middle = joint.axis * (float((along - radii).min() + (along + radii).max()) / 2)
+    ends = float((along - radii).min()), float((along + radii).max())
     in_joint = transforms.inverse(limbs.poses[number]) @ limbs.joint_pose(number)
-    centre = in_joint[:3, :3] @ middle + in_joint[:3, 3]
+    centre, axle = in_joint[:3, :3] @ (joint.axis * sum(ends) / 2) + in_joint[:3, 3], in_joint[:3, :3] @ joint.axis
+    if not _touches(limbs, number):
+        across = np.linalg.norm(centres - np.outer(along, joint.axis), axis=1) + radii
+        R = np.column_stack([*np.linalg.svd(axle[None])[2][1:], axle])
+        R[:, 0] *= np.sign(np.linalg.det(R))
+        size = float(across.max()), max(ends[1] - ends[0], THICK)
+        found.shapes.append(Shape(body, "cylinder", size, _transform(R, centre), collides=True))
     if np.linalg.norm(centre) < NEAR:
         return body
     name = _free_name(limbs.model, f"{body}_hub")

@@ -114,7 +114,8 @@ def _completed(model: Model, file: Path | None, options: Options) -> Model:
     if ends.shapes and model.simulated is not None:
         for body in dict.fromkeys(shape.body for shape in ends.shapes):
             found.warn(
-                "feet without a geom that touches the ground (contype, conaffinity) sink into it in MuJoCo", body
+                "feet or wheels without a geom that touches the ground (contype, conaffinity) sink into it in MuJoCo",
+                body,
             )
     complete = model.replace(
         nominal=q,
