@@ -60,7 +60,10 @@ def read_actuators(
     used = {drive.number for drive in [*others, *drives(m, ignore)]}
     for number in range(actuator_count(m)):
         if number not in used:
-            found.warn("actuators that drive no joint, not used", m.actuator(number).name or f"actuator_{number}")
+            tendon = int(m.actuator_trnid[number, 0])
+            pulls = m.actuator_trntype[number] == mujoco.mjtTrn.mjTRN_TENDON and tendon_coefficients(m, tendon) is None
+            what = "drive no joint" if not pulls else "pull a tendon over sites (what hangs on it is loose)"
+            found.warn(f"actuators that {what}, not used", m.actuator(number).name or f"actuator_{number}")
     taken = {joints[joint] for joint in driven}
     actuators = []
     for drive in others:
