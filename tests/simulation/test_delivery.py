@@ -148,6 +148,17 @@ def test_a_file_without_actuators_is_driven_all_the_same() -> None:
     assert plant.torque.tolist() == [2.0]
 
 
+def test_a_tendon_over_sites_is_named_as_what_it_is() -> None:
+    """The fingers of a hand hung loose, and a warning said that their actuators drive no joint."""
+    m = mujoco.MjModel.from_xml_string(
+        """<mujoco><worldbody><site name="a" pos="0 0 .2"/><body><joint name="j" axis="0 1 0"/><geom size=".1"/>
+        <site name="b" pos=".2 0 0"/></body></worldbody><tendon><spatial name="t"><site site="a"/><site site="b"/>
+        </spatial></tendon><actuator><motor name="m" tendon="t"/></actuator></mujoco>"""
+    )
+    with pytest.warns(wbc.WbcWarning, match="pull a tendon over sites .what hangs on it is loose., not used: 'm'"):
+        assert wbc.load(m).na == 0
+
+
 def test_actuators_that_are_switched_off_are_no_actuators() -> None:
     m = one('<motor name="m" joint="j" group="3"/>')
     m.opt.disableactuator = 1 << 3
