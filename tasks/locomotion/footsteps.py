@@ -135,7 +135,8 @@ class CommandedSteps:
             it. None: they need not be.
         reach: greatest distance of a step from its nominal place beside the middle, forward and to the side, m.
         terrain: the known terrain; None: unknown.
-        soles: size of each sole, m, shape (2,): one is put where the terrain is even under it, forward or backward.
+        soles: size of each sole, m, shape (2,): one is put where the terrain is even under it, forward or backward, so
+            that points, of no size, are not put on edges.
         climb: greatest step up or down, m.
         homing: share of the way to the place that the command has led to that a step makes up for, and how much at
             most, m.

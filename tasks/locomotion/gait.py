@@ -130,7 +130,9 @@ class Gait(Stepping):
             command,
             schedule,
             soles,
-            usual=CommandedSteps(schedule, places, None, (reach, 0.75 * reach), terrain),
+            usual=CommandedSteps(
+                schedule, places, None, (reach, 0.75 * reach), terrain, dict.fromkeys(feet, np.zeros(2))
+            ),
             planner=planner,
             center=center,
             tracker=tracker,

@@ -29,6 +29,8 @@ class PushEstimate:
     Attributes:
         acceleration: a, m/s², world, shape (2,).
         recent: 1 while a push goes on, and less and less after it, down to 0.
+        steady: what pushes all the time, m/s², world, shape (2,), as joints and feet that roll with friction do: learnt
+            while no push is recent.
     """
 
     def __init__(
@@ -49,7 +51,7 @@ class PushEstimate:
         """Forgets the past."""
         self.acceleration, self.recent = np.zeros(2), 0.0
         self._velocity: Array | None = None
-        self._always = np.zeros(2)
+        self._always, self.steady = np.zeros(2), np.zeros(2)
 
     def update(self, velocity: Array, wanted: Array, omega: float, dt: float) -> None:
         """Sees the next state.
@@ -63,6 +65,8 @@ class PushEstimate:
         if self._velocity is not None:
             found = (velocity - self._velocity) / dt - wanted
             self._always = self._always + min(dt / self.constant, 1.0) * (found - self._always)
+            if not self.recent:
+                self.steady = self.steady + min(dt / self.constant, 1.0) * (found - self.steady)
             found = found - self._always
             self.acceleration = self.acceleration + min(dt / self.lag, 1.0) * (found - self.acceleration)
         self._velocity = velocity.copy()

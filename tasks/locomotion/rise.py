@@ -21,8 +21,8 @@ class Rise:
     Args:
         soles: of the feet.
         height: of the centre of mass over the ground, m.
-        tilts: whether the trunk follows the slope: then the height is over the plane of the feet. Otherwise it is over
-            the lowest foot.
+        tilts: whether the trunk follows the slope: then the height is over the plane of the feet, or over one parallel
+            to it through the foot that is farthest below. Otherwise it is over the lowest foot.
 
     Attributes:
         high: of the centre of mass: where it should be, m, its rate, and the rate of that, shape (3,).
@@ -55,13 +55,16 @@ class Rise:
             dt: s.
         """
         z, rate, _ = self.high
-        self.normal = self.normal + min(RATE * dt, 1.0) * (self._soles.normal(feet) - self.normal)
+        plane = self._soles.plane(feet)
+        self.normal = self.normal + min(RATE * dt, 1.0) * (plane.normal - self.normal)
         self.normal /= np.linalg.norm(self.normal)
+        # a leg that steps down must reach its place: the robot sinks before the foot lands
+        coming = (*(standing or feet), *landing)
         if self.tilts:
-            ground = self._soles.height(feet, at)
+            below = [plane.height(step.position[:2]) - float(step.position[2]) for step in coming]
+            ground = plane.height(at) - max(0.0, *below)
         else:
-            # A leg that steps down must reach its place: the robot sinks before the foot lands.
-            ground = min(float(step.position[2]) for step in (*(standing or feet), *landing))
+            ground = min(float(step.position[2]) for step in coming)
         change = RATE * RATE * (ground + self._height - z) - 2 * RATE * rate
         rate += change * dt
         self.high = np.array([z + rate * dt, rate, change])

@@ -4,12 +4,34 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
 from tasks.locomotion.footsteps import Footstep
 from wbc.arrays import Array
 from wbc.dynamics import Dynamics
+
+
+class Plane(NamedTuple):
+    """A plane that is not upright.
+
+    Attributes:
+        point: on it, m, world, shape (3,).
+        normal: unit, upwards, shape (3,).
+    """
+
+    point: Array
+    normal: Array
+
+    def height(self, at: Array) -> float:
+        """At a place, m.
+
+        Args:
+            at: m, world, shape (2,).
+        """
+        n = self.normal
+        return float(self.point[2] - n[:2] @ (at - self.point[:2]) / n[2])
 
 
 class Soles:
@@ -72,15 +94,9 @@ class Soles:
             found = np.array([-a, -b, 1.0])
         return np.asarray(found / np.linalg.norm(found))
 
-    def height(self, steps: Sequence[Footstep], at: Array) -> float:
-        """Of the plane through footsteps at a place, m.
-
-        Args:
-            steps: on it.
-            at: m, shape (2,).
-        """
-        middle, n = np.mean([step.position for step in steps], axis=0), self.normal(steps)
-        return float(middle[2] - n[:2] @ (at - middle[:2]) / n[2])
+    def plane(self, steps: Sequence[Footstep]) -> Plane:
+        """The plane through footsteps."""
+        return Plane(np.mean([step.position for step in steps], axis=0), self.normal(steps))
 
     def support(self, robot: Dynamics, feet: tuple[str, ...], share: float) -> Array:
         """The corners of some feet, soles made smaller, m, world, shape (n, 3)."""

@@ -89,8 +89,10 @@ def test_what_pushes_all_the_time_is_no_push() -> None:
         velocity = velocity + dt * acting
         if tick == 5790:
             assert np.abs(push.acceleration).max() < 0.02 and push.recent == 0.0
+            np.testing.assert_allclose(push.steady, [2.0, 0.0], atol=0.1)
     np.testing.assert_allclose(push.acceleration, [0.0, 3.0 * np.exp(-0.2)], atol=0.1)
     assert push.recent > 0.9
+    np.testing.assert_allclose(push.steady, [2.0, 0.0], atol=0.1)  # no push is taken for what is steady
 
 
 def test_balance_asks_for_the_rate_of_that_speed() -> None:
@@ -141,6 +143,20 @@ def test_the_height_follows_the_plane_of_points_and_the_lowest_of_soles() -> Non
     mean = np.mean([step.position for step in feet], axis=0)
     assert ways[True] == pytest.approx(0.45 + mean[2] + 0.1 * (0.1 - mean[0]), abs=1e-4)
     assert ways[False] == pytest.approx(0.45 + low, abs=1e-4)
+
+
+def test_a_body_on_points_sinks_before_a_foot_lands_below_the_plane_of_the_others() -> None:
+    robot = wbc.load("quadruped", "numpy")
+    soles = Soles(robot, tuple(robot.model.feet), points=True)
+    feet = [Footstep(foot, place) for foot, place in soles.nominal.items()]
+    level = feet[0].position[2]
+    for lower in (0.1, -0.1):  # down a step, and up one
+        rise = Rise(soles, 0.45, True)
+        rise.begin(0.45 + level, feet)
+        landing = [Footstep(feet[0].foot, feet[0].position - [0.0, 0.0, lower])]
+        for _ in range(3000):
+            rise.update(np.zeros(2), feet, feet[1:], landing, 1e-3)
+        assert rise.high[0] == pytest.approx(0.45 + level - max(lower, 0.0), abs=1e-4)
 
 
 def test_a_step_keeps_off_a_sole_that_is_turned() -> None:

@@ -55,6 +55,23 @@ def test_a_trot_that_is_pushed_to_the_side_steps_across_its_diagonal() -> None:
     check(found)
 
 
+def test_a_trot_that_is_held_back_all_the_time_goes_as_fast_as_it_is_told() -> None:
+    """Feet that roll with friction hold back as well: a trot that was told to go at 0.3 m/s went at 0.18."""
+    made = walking.made("quadruped", (0.3, 0.0, 0.0))
+    found = walking.go(*made, 0.0, 1.5)
+    plant = made[2]
+    steps = plant.step
+
+    def step() -> None:
+        plant.push("base", np.array([-18.0, 0.0, 0.0]))
+        steps()
+
+    plant.step = step  # type: ignore[method-assign]
+    found = walking.go(*made, 1.5, 7.0, felt=found.felt)
+    check(found)
+    assert walking.speeds(np.array(found.q)[4600:])[0] == pytest.approx(0.3, rel=0.1)
+
+
 def test_a_trot_that_is_told_to_go_faster_than_it_can_says_so_and_goes_as_fast_as_it_can() -> None:
     """It took 2 m/s for possible, and fell after 6.3 s."""
     walk, controller, plant = walking.made("quadruped", (0.0, 0.0, 0.0))
