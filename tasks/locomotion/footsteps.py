@@ -16,6 +16,12 @@ from wbc.errors import WbcError, show
 from wbc.geometry import so3
 from wbc.simulation.terrain import Terrain
 
+ON = 0.05
+"""From so far on, m, a step is meant to get on."""
+
+STUCK = 0.3
+"""One that gets on by less than this share of that does not."""
+
 EDGE = 0.02
 """Distance of a sole from the edges of steps, m."""
 
@@ -205,7 +211,8 @@ class CommandedSteps:
             rise = -(n[0] * (xy[0] - lowest.position[0]) + n[1] * (xy[1] - lowest.position[1])) / n[2]
             return Footstep(foot, np.append(xy, lowest.position[2] + rise), yaw, n)
         over = self._over(moment)
-        xy = self.terrain.even(xy, yaw, self.soles[foot] + 2 * EDGE) if foot in self.soles else xy
+        if foot in self.soles:
+            xy = self._even(foot, xy, yaw, moment, last[foot].position[:2])
         height, normal = self.terrain.height(xy) + over, self.terrain.normal(xy)
         way = height - float(moment.feet[foot].position[2])
         if not self.trouble and normal[2] < STEEPEST:
@@ -216,6 +223,17 @@ class CommandedSteps:
                 f"{'higher' if way > 0 else 'lower'} than the foot; its steps are up to {2 * self.climb:.2f} m"
             )
         return Footstep(foot, np.append(xy, height), yaw, normal)
+
+    def _even(self, foot: str, xy: Array, yaw: float, moment: Moment, since: Array) -> Array:
+        """The even place nearest to one; one further on, where a foot would only come back to where it was, `since`."""
+        assert self.terrain is not None
+        size = self.soles[foot] + 2 * EDGE
+        found = self.terrain.even(xy, yaw, size)
+        ahead = math.copysign(1.0, moment.command[0]) * np.array([math.cos(yaw), math.sin(yaw)])
+        if (xy - since) @ ahead < ON or (found - since) @ ahead > STUCK * ((xy - since) @ ahead):
+            return found
+        further = self.terrain.even(xy, yaw, size, int(math.copysign(1.0, moment.command[0])))
+        return further if (further - xy) @ ahead < self.reach[0] else found
 
     def _over(self, moment: Moment) -> float:
         """How high a foot's frame is over the terrain while it stands on it, m: the radius of a ball."""

@@ -82,6 +82,15 @@ def test_a_trot_that_is_told_to_go_faster_than_it_can_says_so_and_goes_as_fast_a
     assert walking.speeds(np.array(found.q)[5000:])[0] == pytest.approx(walk.limits[0], rel=0.05)
 
 
+def test_a_humanoid_on_stairs_does_not_step_in_place_for_ever() -> None:
+    """The even place nearest to each step was where the foot stood: it stayed on the second stair."""
+    stairs = walking.stairs(0.86, 0.08, 0.35, 3)
+    walk, controller, plant = walking.made("humanoid", (0.235, 0.0, 0.0), stairs, known=True)
+    found = walking.go(walk, controller, plant, 0.0, 8.0)
+    check(found)
+    assert found.q[-1][0] > 1.65, "behind the last edge"
+
+
 def test_a_humanoid_that_steps_across_itself_keeps_its_legs_apart_and_its_arms_quiet() -> None:
     """Its hand went 109 mm into the torso, and a wrist 1.4 rad beyond its range: arms had to make up for the leg."""
     made = walking.made("humanoid", (0.4, 0.0, 0.0))

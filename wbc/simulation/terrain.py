@@ -13,6 +13,9 @@ from wbc.errors import WbcError, number, show
 SEARCH = (0.0, -0.02, 0.02, -0.04, 0.04, -0.06, 0.06, -0.08, 0.08, -0.1, 0.1, -0.12, 0.12, -0.14, 0.14, -0.16, 0.16)
 """Where an even place is looked for, m forward of the one that was wanted."""
 
+ONWARD = tuple(0.02 * k for k in range(13))
+"""The same in one direction only, m."""
+
 THICK = 0.5
 """How far down a patch goes, m."""
 
@@ -98,19 +101,22 @@ class Terrain:
         size = float(np.hypot(slope, 1.0))
         return -slope / size, 0.0, 1.0 / size
 
-    def even(self, point: Array, yaw: float, size: Array) -> Array:
+    def even(self, point: Array, yaw: float, size: Array, onward: int = 0) -> Array:
         """The place nearest to a point, forward or backward, where a sole lies on one plane, m, shape (2,).
+
+        Where there is none it is the least uneven one.
 
         Args:
             point: m, shape (2,).
             yaw: of the sole, rad.
             size: length and width of the sole, m, shape (2,).
+            onward: 1: only forward; -1: only backward; 0: both.
         """
         ahead = np.array([np.cos(yaw), np.sin(yaw)])
         R = np.array([[ahead[0], -ahead[1]], [ahead[1], ahead[0]]])
         grid = np.array([(i, j) for i in (-0.5, -0.25, 0.0, 0.25, 0.5) for j in (-0.5, 0.0, 0.5)]) * size @ R.T
         best, least = point, np.inf
-        for way in SEARCH:
+        for way in SEARCH if not onward else [onward * abs(way) for way in ONWARD]:
             z, slope = self.heights(point + way * ahead + grid)
             plane = z - slope[7] * grid[:, 0]
             rough = float(np.ptp(plane))
