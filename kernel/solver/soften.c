@@ -34,7 +34,7 @@
 #define LEFT 1e-16   /* share of other directions that may be left in one */
 #define FURTHER 10.0 /* how much further a direction may be from lost that is softened as too much is asked of it */
 #define BEYOND 4.0   /* so much of what can be given is too much */
-#define AHEAD 0.08   /* s: so far ahead it is looked how far a direction is run along */
+#define AHEAD 0.05   /* s: so far ahead it is looked how far a direction is run along */
 
 /* ---- which directions are weak --------------------------------------------------------------------------------- */
 

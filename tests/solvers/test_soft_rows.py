@@ -121,11 +121,11 @@ def test_a_direction_is_soft_earlier_where_too_much_is_asked_of_it(sigma, step, 
 @pytest.mark.parametrize(
     ("velocity", "rate", "asked", "share"),
     [
-        (0.5, 9.0, 1e9, 0.16),  # as far as it gets, times what its fastest joint turns, squared
-        (0.5, 9.0, 0.5 / 0.08, 0.08),  # half as far where it gets as far by what is asked
-        (-0.5, -9.0, -0.5 / 0.08, 0.08),
+        (0.5, 9.0, 1e9, 0.1),  # as far as it gets, times what its fastest joint turns, squared
+        (0.5, 9.0, 0.5 / 0.05, 0.05),  # half as far where it gets as far by what is asked
+        (-0.5, -9.0, -0.5 / 0.05, 0.05),
         (20.0, 9.0, 1e9, 0.2),  # no further
-        (2.0, 0.02, 1e9, 0.128),  # as far as the rows do: their velocity over what is left
+        (2.0, 0.02, 1e9, 0.08),  # as far as the rows do: their velocity over what is left
         (-2.0, -9.0, 1e9, 0.02),  # what is asked brakes
         (2.0, -9.0, 1e9, 0.02),  # the rows go the other way
         (0.0, 9.0, 1e9, 0.02),

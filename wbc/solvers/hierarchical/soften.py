@@ -51,9 +51,9 @@ _FURTHER = 10.0
 _BEYOND = 4.0
 """So much of what can be given is too much."""
 
-_AHEAD = 0.08
-"""So far ahead it is looked how far a direction is run along, s: a little longer than torques take to rise. An arm that
-stretches swings longer about its straight pose with less; with more, legs that trot are softened where they needn't."""
+_AHEAD = 0.05
+"""So far ahead it is looked how far a direction is run along, s: as long as torques take to rise. With less an arm that
+stretches swings longer about its straight pose; with 0.08 legs of 0.2 m are softened where they needn't be."""
 
 _AT_MOST, _OF_A_LEVEL = 12, 8
 """So many directions are softened, the first ones; and of one level, the weakest ones."""
