@@ -106,22 +106,6 @@ def test_limits_above_the_bound_hold_still(solver: str) -> None:
     assert (np.abs(second.torque) <= robot.limits.effort).all() and second.certificate.holds
 
 
-@pytest.mark.parametrize("solver", ["hierarchical-qp", "weighted-qp"])
-def test_where_limits_can_not_hold_the_bound_does(solver: str) -> None:
-    """What is left of the way to a joint's end is too short for any torque: a jump was for nothing."""
-    ours = arm(solver, tasks.TorqueLimits() + tasks.JointLimits())
-    robot = ours.robot
-    q, v = np.array(robot.model.nominal), np.zeros(7)
-    q[5] = robot.limits.upper[5] - 0.004
-    first = ours.step(q, v, 0.0)
-    v[5] = 10.0
-    second = ours.step(q, v, 1e-3)
-    assert second.status == "relaxed"
-    change = np.abs(second.torque - first.torque) / robot.limits.effort * RISE / ours.period
-    assert (change[np.arange(7) != 5] <= 1.0 + 1e-6).all() and change[5] <= BRAKES + 1e-6
-    assert (np.abs(second.torque) <= robot.limits.effort).all()
-
-
 @pytest.mark.parametrize(("deadline", "again"), [(RESERVE + 1.2e-4, True), (RESERVE + 8e-5, False)])
 def test_a_tick_is_not_solved_again_where_there_is_no_time_to(deadline, again, monkeypatch) -> None:  # type: ignore[no-untyped-def]
     """The clock stands still: the rest of the deadline is what is left."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from time import perf_counter
 
 import numpy as np
 
@@ -67,10 +66,6 @@ class TorqueRates(Task):
         speed = robot.actuation_matrix.dot(robot.v)
         down, up = (np.where(motion > MOVES, BRAKES, 1.0) * self.most for motion in (speed, -speed))
         return down, up
-
-    def broken(self, rows: Rows, torque: Array) -> bool:
-        """Whether a torque is beyond its rows by more than rounding."""
-        return bool((np.maximum(rows.lower - torque, torque - rows.upper) > 1e-9 * self.most).any())
 
     def row_names(self, robot: Dynamics, tick: Tick) -> list[str]:
         """See `Task`."""
@@ -209,15 +204,15 @@ class Steadiness:
 
     def breaks(self, robot: Dynamics, tick: Tick, torque: Array) -> bool:
         """Whether a torque breaks the bound as it was noted."""
-        return self.task.broken(self.task.rows(robot, tick), torque)
+        rows = self.task.rows(robot, tick)
+        return bool((np.maximum(rows.lower - torque, torque - rows.upper) > 1e-9 * self.task.most).any())
 
 
 class SteadySolving:
     """Solves a tick again with the bound on the rates of torques.
 
     The bound has its own level, below the limits at the top of the stack: before the end of a joint these may need a
-    jump. Where they can't hold all the same, a jump would be for nothing, and the tick is solved with the bound above
-    them. Beside limits of torques and forces it can always hold. All other tasks wait, contacts too: what they would
+    jump. Beside limits of torques and forces it can always hold. All other tasks wait, contacts too: what they would
     need after an impact no actuator gives in the time. A tick that keeps the bound costs nothing.
 
     Args:
@@ -242,8 +237,6 @@ class SteadySolving:
         under = solver.under(rank if kept is None else kept)
         self._task = task
         self._level = InsertedLevel(program, equation, under, task, rank, effort)
-        self._made_of = program, under, effort
-        self._top: InsertedLevel | None = None
 
     def solve(
         self, robot: Dynamics, tick: Tick, equation: MotionEquation, parts: Sequence[Part], seconds: float
@@ -257,23 +250,8 @@ class SteadySolving:
             parts: the rows of the tasks.
             seconds: that it may take; inf: any.
         """
-        rows = self._task.rows(robot, tick)
-        asked, began = self._level.among(parts, rows), perf_counter()
-        found = self._level.solve(equation, asked, seconds)
-        left = seconds - (perf_counter() - began)
-        if found.status == "relaxed" and left > 0.0 and self._task.broken(rows, found.x[tick.torque]):
-            level = self._top or self._lay_out_top(equation)
-            above = level.among(parts, rows)
-            again = level.solve(equation, above, left)
-            if not again.interrupted and again.status != "failed":
-                found, asked = again, above
-        return found._replace(steadied=True), asked
-
-    def _lay_out_top(self, equation: MotionEquation) -> InsertedLevel:
-        """The bound above all limits, once it is needed: limits that can't hold are rare."""
-        program, under, effort = self._made_of
-        self._top = InsertedLevel(program, equation, under, self._task, 0, effort)
-        return self._top
+        asked = self._level.among(parts, self._task.rows(robot, tick))
+        return self._level.solve(equation, asked, seconds)._replace(steadied=True), asked
 
     def without(self, outcome: Outcome) -> Outcome:
         """Of a tick in which no torque was held back: what it is without the bound."""
@@ -282,5 +260,3 @@ class SteadySolving:
     def forget(self) -> None:
         """Forgets what it remembers from tick to tick."""
         self._level.forget()
-        if self._top is not None:
-            self._top.forget()
