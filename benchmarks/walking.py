@@ -4,11 +4,11 @@
     python benchmarks/walking.py quadruped pushes          # eight directions, at several moments of a cycle
     python benchmarks/walking.py all                       # everything; it takes an hour
 
-Rows: forward, sideways, turning, pushes, stairs, slope, bumps, mass, friction, delay, noise, together; of the quadruped
-also pace and walk. In MuJoCo at 1 kHz, on Pinocchio. A row is printed as it comes; "bounds" is how often a torque was
-beyond its actuator or a contact's force outside its cone, by the certificate of every tick. "Joints" is the least
-distance of a joint to its limits, "apart" that of two shapes of the robot, looked at every 5 ms; what is negative is
-beyond.
+Rows: forward, sideways, turning, pushes, stairs, slope, bumps, starts (the stairs from other places, at other speeds),
+mass, friction, delay, noise, together; of the quadruped also pace and walk. In MuJoCo at 1 kHz, on Pinocchio. A row is
+printed as it comes; "bounds" is how often a torque was beyond its actuator or a contact's force outside its cone, by
+the certificate of every tick. "Joints" is the least distance of a joint to its limits, "apart" that of two shapes of
+the robot, looked at every 5 ms; what is negative is beyond.
 """
 
 from __future__ import annotations
@@ -41,14 +41,17 @@ COMMANDS = {
     },
 }
 PUSHES = {"humanoid": ("torso", 20.0, (0.4, 0.0, 0.0)), "quadruped": ("base", 30.0, (0.5, 0.0, 0.0))}
-GROUND = {
+RISE = {"humanoid": 0.08, "quadruped": 0.10}
+"""Of the stairs, m."""
+
+GROUND: dict[str, dict[str, tuple[Terrain, bool, tuple[float, float, float]]]] = {
     "humanoid": {
-        "stairs": (stairs(0.8, 0.08, 0.35, 3), True, (0.25, 0.0, 0.0)),
+        "stairs": (stairs(0.8, RISE["humanoid"], 0.35, 3), True, (0.25, 0.0, 0.0)),
         "slope": (slope(0.8, 8.0, 1.5), False, (0.25, 0.0, 0.0)),
         "bumps": (bumps(0.5, 4.0, 0.02), False, (0.25, 0.0, 0.0)),
     },
     "quadruped": {
-        "stairs": (stairs(0.8, 0.10, 0.35, 3), True, (0.3, 0.0, 0.0)),
+        "stairs": (stairs(0.8, RISE["quadruped"], 0.35, 3), True, (0.3, 0.0, 0.0)),
         "slope": (slope(0.8, 10.0, 1.5), False, (0.4, 0.0, 0.0)),
         "bumps": (bumps(0.6, 4.0, 0.03), False, (0.4, 0.0, 0.0)),
     },
@@ -193,9 +196,9 @@ def pushed(kind: str, impulse: float | None = None, moments: int = 4) -> str:
     return f"{size:g} N s: {held} of {8 * moments} held" + (f"; lost {', '.join(lost)}" if lost else "") + f"; {bounds}"
 
 
-def over(kind: str, row: str) -> str:
+def over(kind: str, ground: tuple[Terrain, bool, tuple[float, float, float]]) -> str:
     """Ground that is not flat, from end to end."""
-    terrain, known, command = GROUND[kind][row]
+    terrain, known, command = ground
     end = max(patch.x[1] for patch in terrain.patches) + 0.4
     walk, controller, plant = made(kind, command, terrain, known)
     t, felt, bounds = 0.0, {}, Bounds(controller.robot)
@@ -209,6 +212,15 @@ def over(kind: str, row: str) -> str:
     return f"{verdict} at x = {at:.2f} of {end:.2f} m after {t:.1f} s; {bounds}"
 
 
+def starts(kind: str) -> str:
+    """The stairs six times, each time 3 cm further away and at another speed: feet come to their edges otherwise."""
+    rise, (speed, *rest) = RISE[kind], GROUND[kind]["stairs"][2]
+    slower = [(1.0 - 0.03 * (k % 3)) * speed for k in range(6)]
+    return " | ".join(
+        over(kind, (stairs(0.8 + 0.03 * k, rise, 0.35, 3), True, (v, *rest))) for k, v in enumerate(slower)
+    )
+
+
 def rows(kind: str, asked: str, seconds: float) -> Iterator[tuple[str, str]]:
     """The rows that were asked for."""
     real = {
@@ -218,14 +230,16 @@ def rows(kind: str, asked: str, seconds: float) -> Iterator[tuple[str, str]]:
         "noise": [Realism(noise=NOISE)],
         "together": [Realism(mass=1.1, friction=0.5, delay=3e-3, noise=NOISE)],
     }
-    names = [*COMMANDS[kind], "pushes", *GROUND[kind], *real] if asked == "all" else [asked]
+    names = [*COMMANDS[kind], "pushes", *GROUND[kind], "starts", *real] if asked == "all" else [asked]
     for name in names:
         if name in COMMANDS[kind]:
             yield name, steady(kind, name, seconds)
         elif name == "pushes":
             yield name, pushed(kind)
         elif name in GROUND[kind]:
-            yield name, over(kind, name)
+            yield name, over(kind, GROUND[kind][name])
+        elif name == "starts":
+            yield name, starts(kind)
         else:
             yield name, " | ".join(steady(kind, name, min(seconds, 6.0), realism) for realism in real[name])
 
