@@ -35,6 +35,9 @@ FASTEST = np.array([0.8, 0.45, 0.35])
 quadruped keeps 1.1 m/s forward and 0.6 m/s to the side; beyond that it gets to where its motors end, and falls.
 """
 
+ROOM = 0.06
+"""Kept from the ends of joints, rad: legs that step across their diagonal, pushed, swing fast to the ends of hips."""
+
 Phases = Mapping[str, tuple[float, float]]
 """By foot, the shares of a cycle at which it is lifted and put down."""
 
@@ -164,7 +167,7 @@ class Gait(Stepping):
         """
         robot = self.robot
         levels = EquationOfMotion() / (TorqueLimits() + FrictionCones())
-        kept = kept_joints_and_legs(robot, self.feet)
+        kept = kept_joints_and_legs(robot, self.feet, ROOM)
         if kept is not None:
             levels = levels / kept
         levels = levels / ContactMotion()
