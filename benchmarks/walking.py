@@ -19,6 +19,7 @@ import math
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 import numpy as np
 
@@ -44,7 +45,10 @@ PUSHES = {"humanoid": ("torso", 20.0, (0.4, 0.0, 0.0)), "quadruped": ("base", 30
 RISE = {"humanoid": 0.08, "quadruped": 0.10}
 """Of the stairs, m."""
 
-GROUND: dict[str, dict[str, tuple[Terrain, bool, tuple[float, float, float]]]] = {
+Ground: TypeAlias = tuple[Terrain, bool, tuple[float, float, float]]
+"""What is walked on, whether it is known, and the command."""
+
+GROUND: dict[str, dict[str, Ground]] = {
     "humanoid": {
         "stairs": (stairs(0.8, RISE["humanoid"], 0.35, 3), True, (0.25, 0.0, 0.0)),
         "slope": (slope(0.8, 8.0, 1.5), False, (0.25, 0.0, 0.0)),
@@ -196,7 +200,7 @@ def pushed(kind: str, impulse: float | None = None, moments: int = 4) -> str:
     return f"{size:g} N s: {held} of {8 * moments} held" + (f"; lost {', '.join(lost)}" if lost else "") + f"; {bounds}"
 
 
-def over(kind: str, ground: tuple[Terrain, bool, tuple[float, float, float]]) -> str:
+def over(kind: str, ground: Ground) -> str:
     """Ground that is not flat, from end to end."""
     terrain, known, command = ground
     end = max(patch.x[1] for patch in terrain.patches) + 0.4

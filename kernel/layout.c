@@ -44,7 +44,8 @@ static void lay_out(Hierarchy *h, Room *room) {
     h->level_of = INTS(m), h->from = INTS(m), h->to = INTS(m);
     h->A = DOUBLES(m * ld), h->T = DOUBLES(m * ld), h->P = DOUBLES(m * ld), h->V = DOUBLES(n * ld);
     h->lower = DOUBLES(m), h->upper = DOUBLES(m), h->norm = DOUBLES(m), h->scale = DOUBLES(m);
-    h->velocity = DOUBLES(ld), h->turn = DOUBLES(ld), h->y = DOUBLES(ld), h->value = DOUBLES(m), h->y_new = DOUBLES(ld), h->value_new = DOUBLES(m);
+    h->velocity = DOUBLES(ld), h->turn = DOUBLES(ld);
+    h->y = DOUBLES(ld), h->value = DOUBLES(m), h->y_new = DOUBLES(ld), h->value_new = DOUBLES(m);
     h->side = BYTES(m), h->before = BYTES(m), h->prefixed = BYTES(m), h->settled = BYTES(m), h->stuck = BYTES(m), h->lenient = BYTES(m);
     h->multipliers = DOUBLES((p + 1) * m), h->pull = DOUBLES((p + 1) * ld), h->pull_size = DOUBLES(p + 1), h->missed = DOUBLES(p + 1);
     h->pulling = INTS(p + 1);

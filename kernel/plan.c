@@ -87,7 +87,8 @@ static int take_loads(Plan *self, PyObject *loads) {
     return source != NULL;
 }
 
-/* solve(A, lower, upper, norms or None, seconds, x, value, side, ranks[, scales, loads, velocity, rates, joints]) -> (status, steps, guesses, bad row) */
+/* solve(A, lower, upper, norms or None, seconds, x, value, side, ranks[, scales, loads, velocity, rates, joints])
+   -> (status, steps, guesses, bad row) */
 static PyObject *solve_plan(PyObject *object, PyObject *const *args, Py_ssize_t count) {
     Plan *self = (Plan *)object;
     Hierarchy *h = &self->hierarchy;

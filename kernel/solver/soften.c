@@ -306,8 +306,9 @@ static int soften_level(Hierarchy *h, int k) {
         if (!(early && sigma[i] < furthest)) continue;
         const double *v = s->X + (size_t)i * level->rank, *y = direction_of(h, level, v);
         double asked = dot(v, h->w + level->column, level->rank);
-        double run = h->moves > 0.0 ? run_of(dot(h->velocity, y, h->n), asked, fastest_joint(h, y)) : 0.0;
-        if (run > h->soften) run = fmin(run, run_of(velocity_of_rows(h, level, v), asked, fastest_joint(h, y)));
+        double fastest = h->moves > 0.0 ? fastest_joint(h, y) : 0.0;
+        double run = h->moves > 0.0 ? run_of(dot(h->velocity, y, h->n), asked, fastest) : 0.0;
+        if (run > h->soften) run = fmin(run, run_of(velocity_of_rows(h, level, v), asked, fastest));
         share[i] = fmax(h->soften, fmin(limit, fmax(run, much ? demand_of(h, y, asked, sigma[i]) : 0.0)));
     }
     while (s->count < SOFT_MOST) { /* the weakest first: where there are too many the strongest stay */

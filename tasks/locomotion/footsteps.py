@@ -227,12 +227,13 @@ class CommandedSteps:
     def _even(self, foot: str, xy: Array, yaw: float, moment: Moment, since: Array) -> Array:
         """The even place nearest to one; one further on, where a foot would only come back to where it was, `since`."""
         assert self.terrain is not None
-        size = self.soles[foot] + 2 * EDGE
+        size, onward = self.soles[foot] + 2 * EDGE, -1 if moment.command[0] < 0.0 else 1
         found = self.terrain.even(xy, yaw, size)
-        ahead = math.copysign(1.0, moment.command[0]) * np.array([math.cos(yaw), math.sin(yaw)])
-        if (xy - since) @ ahead < ON or (found - since) @ ahead > STUCK * ((xy - since) @ ahead):
+        ahead = onward * np.array([math.cos(yaw), math.sin(yaw)])
+        meant = (xy - since) @ ahead
+        if meant < ON or (found - since) @ ahead > STUCK * meant:
             return found
-        further = self.terrain.even(xy, yaw, size, int(math.copysign(1.0, moment.command[0])))
+        further = self.terrain.even(xy, yaw, size, onward)
         return further if (further - xy) @ ahead < self.reach[0] else found
 
     def _over(self, moment: Moment) -> float:

@@ -64,9 +64,10 @@ class PushEstimate:
         """
         if self._velocity is not None:
             found = (velocity - self._velocity) / dt - wanted
-            self._always = self._always + min(dt / self.constant, 1.0) * (found - self._always)
+            share = min(dt / self.constant, 1.0)
+            self._always = self._always + share * (found - self._always)
             if not self.recent:
-                self.steady = self.steady + min(dt / self.constant, 1.0) * (found - self.steady)
+                self.steady = self.steady + share * (found - self.steady)
             found = found - self._always
             self.acceleration = self.acceleration + min(dt / self.lag, 1.0) * (found - self.acceleration)
         self._velocity = velocity.copy()

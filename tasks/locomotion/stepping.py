@@ -226,9 +226,9 @@ class Stepping(Independent):
         """The demanded acceleration of the centre of mass, m/s², world axes, shape (3,)."""
         if self._planning.plan is None:
             return np.zeros(3)
-        com, velocity = robot.com, self._velocity(robot)
+        com, velocity = self._center(robot), self._velocity(robot)
         divergent, zmp = self._planning.plan.at(time)
-        flat = self.tracker.acceleration(com - self._lean, velocity, divergent, zmp, self._support, self.omega)
+        flat = self.tracker.acceleration(com, velocity, divergent, zmp, self._support, self.omega)
         self._asked = flat = flat - self.push.steady
         z, rate, change = self._rise.high
         gains = self._height_gains
@@ -243,19 +243,18 @@ class Stepping(Independent):
         x, y, _ = robot.momentum[3:].tolist()
         return np.asarray(robot.com_velocity + self.lever * np.array([y, -x, 0.0]))
 
-    @property
-    def _lean(self) -> Array:
-        """How far the centre of mass is beside where it would be if nothing pushed all the time, m, shape (3,).
+    def _center(self, robot: Dynamics) -> Array:
+        """The centre of mass without how far it leans against what pushes all the time, m, world, shape (3,).
 
         With c̈ = ω² (c − p) + a the pendulum is that without a, about p − a / ω².
         """
-        return np.append(-self.push.steady / self.omega**2, 0.0)
+        return np.asarray(robot.com + np.append(self.push.steady / self.omega**2, 0.0))
 
     def off(self, robot: Dynamics, time: float) -> Array:
         """How far the divergent component and the height are from the plan, desired − measured, m, shape (3,)."""
         if self._planning.plan is None:
             return np.zeros(3)
-        measured = (robot.com - self._lean)[:2] + self._velocity(robot)[:2] / self.omega
+        measured = self._center(robot)[:2] + self._velocity(robot)[:2] / self.omega
         return np.append(self._planning.plan.at(time)[0] - measured, self._rise.high[0] - robot.com[2])
 
     def _trunk_target(self, time: float) -> tuple[Array, Array, Array]:
@@ -389,7 +388,7 @@ class Stepping(Independent):
             self._following.rate,
             self._following.heading,
             self._following.place,
-            robot.com - self._lean,
+            self._center(robot),
             self._velocity(robot),
             self.omega,
             dict(self._legs.on),

@@ -10,6 +10,7 @@ import scipy.optimize
 
 import wbc
 from tasks.limbs import way
+from tasks.locomotion.tracking import hull, nearest
 from wbc.application.posture import plant_of, ready
 from wbc.arrays import Array
 from wbc.dynamics.adapt import keyframes
@@ -92,7 +93,7 @@ def refuse_unfit(robot: Dynamics, file: str, because: str = "") -> None:
             f"({names}); {other}"
         )
     points = support(posed)
-    beside = _distance(points, posed.com[:2])
+    beside = float(np.linalg.norm(nearest(hull(points), posed.com[:2]) - posed.com[:2]))
     if beside > height:
         raise WbcError(
             f"{file}: in its file's posture it lies: its centre of mass is {1e3 * beside:.2g} mm beside its feet "
@@ -138,17 +139,10 @@ def capture(posed: Dynamics, push: Push) -> tuple[float, float]:
     high = float(posed.pose(push.frame)[2, 3] - ground)
     needed = size * high / (9.81 * posed.model.mass) * (1.0 - np.exp(-rate * push.duration))
     # the farthest point of the feet's hull on the way: shares of its points, and the distance
-    A = np.vstack([np.column_stack([points - place, np.zeros(len(points))]).T[:2], np.ones(len(points))])
+    A = np.vstack([(points - place).T, np.ones(len(points))])
     A = np.column_stack([A, [-way[0], -way[1], 0.0]])
     found = scipy.optimize.linprog([*np.zeros(len(points)), -1.0], A_eq=A, b_eq=[0.0, 0.0, 1.0])
     return needed, float(found.x[-1]) if found.success else 0.0
-
-
-def _distance(points: Array, place: Array) -> float:
-    """How far a place is from the hull of points, m."""
-    heavy = 1e3 * max(float(np.abs(points - place).max()), 1e-9)  # shares of the points add up to one
-    rows = np.vstack([(points - place).T, np.full(len(points), heavy)])
-    return float(scipy.optimize.nnls(rows, np.array([0.0, 0.0, heavy]))[1])
 
 
 def _drifts(robot: Dynamics) -> list[str]:

@@ -220,6 +220,7 @@ class Controller(Independent, Periodic):
             solution.time = Times(known - began, built - known, solved - built, ended - began)
             if self.deadline is not None:
                 solution.late = ended - began > self.deadline
+                # what is laid out for the first time takes longer, and tells nothing of other ticks
                 if known_layout and ended - began - (thread_time() - worked) < IDLE * self.deadline:
                     self._ending.note(ended - min(solved, began + self.deadline - self._ending.seconds))
             return solution

@@ -125,15 +125,17 @@ def locate(name: str, urdf: Path, folders: Iterable[Path] = ()) -> Path:
     """
     home, told = urdf.resolve().parent, [Path(folder).resolve() for folder in folders]
     packages = [Path(entry).resolve() for entry in filter(None, os.environ.get("ROS_PACKAGE_PATH", "").split(":"))]
-    package, _, rest = name.removeprefix("package://").lstrip("/").partition("/")  # some have three
-    if name.startswith("package://") and (rest or package in ("", ".", "..")):
+    packaged = name.startswith("package://")
+    path = name.removeprefix("package://").lstrip("/") if packaged else name.removeprefix("file://")  # some have three
+    package, _, rest = path.partition("/")
+    if packaged and (rest or package in ("", ".", "..")):  # else it is the name of a file only
         bases = [] if package in ("", ".", "..") else _packages(package, home, [*told, *packages])
         if not bases:
             raise WbcError(f"no package {package!r} near {urdf}; say where it is: meshes=[folder]")
         candidates = [(base / rest, base) for base in bases]
         own = [base.resolve() for base in bases]
     else:
-        plain = Path(name.removeprefix("package://").lstrip("/") if rest == "" else name.removeprefix("file://"))
+        plain = Path(path)
         candidates = [(base / plain, base) for base in (home, *told)]
         own = [home, _package_of(home)]
     for candidate, _ in candidates:

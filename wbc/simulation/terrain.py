@@ -14,7 +14,7 @@ SEARCH = (0.0, -0.02, 0.02, -0.04, 0.04, -0.06, 0.06, -0.08, 0.08, -0.1, 0.1, -0
 """Where an even place is looked for, m forward of the one that was wanted."""
 
 ONWARD = tuple(0.02 * k for k in range(13))
-"""The same in one direction only, m."""
+"""The same in one direction only."""
 
 THICK = 0.5
 """How far down a patch goes, m."""
@@ -116,7 +116,7 @@ class Terrain:
         R = np.array([[ahead[0], -ahead[1]], [ahead[1], ahead[0]]])
         grid = np.array([(i, j) for i in (-0.5, -0.25, 0.0, 0.25, 0.5) for j in (-0.5, 0.0, 0.5)]) * size @ R.T
         best, least = point, np.inf
-        for way in SEARCH if not onward else [onward * abs(way) for way in ONWARD]:
+        for way in [onward * way for way in ONWARD] if onward else SEARCH:
             z, slope = self.heights(point + way * ahead + grid)
             plane = z - slope[7] * grid[:, 0]
             rough = float(np.ptp(plane))

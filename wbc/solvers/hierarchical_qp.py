@@ -57,7 +57,7 @@ class HierarchicalQP(Solver):
                 its rows' size is left: near a singularity it would otherwise cause huge accelerations. If the stack has
                 torque limits, and the demand would need more than four times the actuators' torques, this begins
                 earlier, at up to ten times this share; likewise for a direction along which joints are fast, and are
-                asked to be faster still, as far as they get within 80 ms. 0: every level is held exactly. Levels
+                asked to be faster still, as far as they get within 50 ms. 0: every level is held exactly. Levels
                 passed to `solve` are always held exactly, unless they are a `Hierarchy` with `yields_from`.
 
         Raises:
