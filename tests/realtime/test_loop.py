@@ -12,10 +12,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+import tasks
 import wbc
 from tests.realtime.support import PERIOD, Recorded, from_then_on, is_damping, is_holding, reaching, standing
 from wbc import realtime
-from wbc.realtime import Histogram, SteppedClock
+from wbc.realtime import Histogram, Imu, State, SteppedClock
 from wbc.realtime.clock import Deadlines
 from wbc.realtime.privileges import privileged
 
@@ -81,7 +82,7 @@ def test_a_robot_that_says_nothing_is_not_waited_for() -> None:
     with pytest.raises(wbc.WbcError, match=r"no state came from .* in 0.05 s"):
         realtime.run(controller, io, 1.0, patience=0.05)
     io.alter = from_then_on(0.0, position=np.full(7, np.nan))
-    with pytest.raises(wbc.WbcError, match="no state with finite numbers came"):
+    with pytest.raises(wbc.WbcError, match=r"no state with finite numbers came \(position\[0\] = nan\)"):
         realtime.run(controller, io, 1.0, patience=0.05)
     assert not io.commands
 
@@ -97,6 +98,10 @@ def test_a_robot_that_says_nothing_is_not_waited_for() -> None:
         ({"targets": 3}, "targets = 3 must be a function"),
         ({"hold": 3}, "hold = 3 must be a pair of gains"),
         ({"priority": 300}, "priority = 300 must be a number"),
+        ({"priority": 3.5}, "priority = 3.5 must be a whole number"),
+        ({"cpu": "a"}, "cpu = 'a' must be a number, 0 or more"),
+        ({"cpu": -1}, "cpu = -1 must be a number, 0 or more"),
+        ({"clock": 3}, "clock = 3 must be a clock"),
         ({"record": "/nowhere/at/all.log"}, "can't write the log '/nowhere/at/all.log'"),
     ],
 )
@@ -112,8 +117,82 @@ def test_a_floating_base_needs_somebody_who_knows_where_it_is() -> None:
     io = realtime.PlantIO(wbc.MujocoSimulator(controller.robot), base=False)
     with pytest.raises(wbc.WbcError, match="give an estimator"):
         realtime.run(controller, io, 1.0, clock=SteppedClock())
-    with pytest.raises(wbc.WbcError, match="tells 12 positions .* 'arm' has 7"):
+    with pytest.raises(wbc.WbcError, match="tells 12 positions .* 'arm' has 7, 7 and 7"):
         realtime.run(reaching(), io, 1.0, clock=SteppedClock())
+
+
+def test_states_that_are_no_states_of_the_robot_are_named_and_leave_it_braked() -> None:
+    controller = standing()
+
+    def expect(message: str, estimator: object = None, **changes: object) -> None:
+        io = Recorded(wbc.MujocoSimulator(controller.robot), from_then_on(0.01, **changes))
+        with pytest.raises(wbc.WbcError, match=message):
+            realtime.run(controller, io, 0.1, clock=SteppedClock(), estimator=estimator)
+        assert is_damping(io.commands[-1])
+
+    expect("11 torques of motors; 'quadruped' has 12, 12 and 12", torque=lambda state: state.torque[:-1])
+    expect("rate of an Imu has the shape", imu=lambda state: replace(state.imu, rate=state.imu.rate[:2]))
+    expect(r"base\[0\] of a State has the shape \(6,\); it must be \(7,\)", base=lambda state: (np.ones(6), np.ones(6)))
+    expect("base of a State = 3 must be a pair", base=3)
+    expect("imu of a State = 3 must be a wbc.realtime.Imu", imu=3)
+    expect("time of a State = 'now' must be a number", time="now")
+    expect("position of a State = 'up' is not an array of numbers", position="up")
+    expect(r"velocity of a State has the shape \(1, 12\)", velocity=lambda state: state.velocity[None])
+    expect("contacts of a State = 3 must be forces", contacts=3)
+    expect(r"contacts\['LF_foot'\] of a State = True must be a number, N", contacts={"LF_foot": True})
+
+    class Wrong:
+        def estimate(self, state: State) -> tuple[np.ndarray, np.ndarray]:
+            return np.full(19, np.nan if state.time > 0.01 else 0.1), np.zeros(18)
+
+    expect(r"the estimator says q = .*they must be 19 and 18 finite numbers", Wrong())
+
+    io = Recorded(wbc.MujocoSimulator(controller.robot), lambda now, state: (1, 2, 3))
+    with pytest.raises(wbc.WbcError, match=r"read\(\) gave \(1, 2, 3\): it must be a wbc.realtime.State, or None"):
+        realtime.run(controller, io, 0.1, clock=SteppedClock())
+
+
+def test_readings_may_be_lists() -> None:
+    state = State(0, [0, 1], (0.5, 1.5), np.ones(2, dtype=np.float32), Imu([0, 0, 1], [0, 0, 9.81]), {"foot": 3})
+    assert state.finite and not state.trouble
+    for row in (state.position, state.velocity, state.torque, state.imu.rate, state.imu.force):
+        assert row.dtype == float
+
+
+@pytest.mark.parametrize(
+    ("changes", "trouble"),
+    [
+        ({"time": np.inf}, "time = inf"),
+        ({"velocity": [0.0, np.nan]}, r"velocity[1] = nan"),
+        ({"imu": Imu(np.zeros(3), [0.0, -np.inf, 0.0])}, "imu.force[1] = -inf"),
+        ({"base": (np.full(7, np.nan), np.zeros(6))}, "base[0][0] = nan"),
+        ({"contacts": {"left": np.inf, "right": np.nan}}, "contacts['right'] = nan"),
+    ],
+)
+def test_what_is_no_number_in_a_state_is_named(changes, trouble) -> None:
+    state = replace(State(0.0, np.zeros(2), np.zeros(2), np.full(2, np.nan), contacts={"left": np.inf}), **changes)
+    assert not state.finite and state.trouble == trouble
+
+
+def test_a_light_joint_with_a_strong_motor_is_held_still(tmp_path) -> None:
+    file = tmp_path / "light.urdf"
+    file.write_text(
+        """<robot name="light"><link name="world"/><link name="arm"><inertial><origin xyz="0 0 0.2"/><mass value="4"/>
+        <inertia ixx="0.1" iyy="0.1" izz="0.02" ixy="0" ixz="0" iyz="0"/></inertial></link>
+        <link name="flange"><inertial><mass value="0.3"/>
+        <inertia ixx=".001" iyy=".001" izz=".001" ixy="0" ixz="0" iyz="0"/></inertial></link>
+        <joint name="swing" type="revolute"><parent link="world"/><child link="arm"/><axis xyz="0 1 0"/>
+        <limit lower="-3" upper="3" effort="300" velocity="3"/></joint>
+        <joint name="turn" type="revolute"><parent link="arm"/><child link="flange"/><origin xyz="0 0 0.5"/>
+        <axis xyz="0 0 1"/><limit lower="-3" upper="3" effort="300" velocity="3"/></joint></robot>"""
+    )
+    robot = wbc.load(str(file), "numpy")
+    plant = wbc.Simulator(robot)
+    plant.reset(robot.model.nominal, [0.0, 0.1])
+    controller = wbc.Controller(robot, tasks.stacks.standing(robot))
+    report = realtime.run(controller, realtime.PlantIO(plant), 0.1, ramp=10.0, clock=SteppedClock(), leave="hold")
+    q, v = plant.true_state
+    assert report.good and abs(v[1]) < 0.01 and abs(q[1]) < 0.01
 
 
 def test_deadlines_are_absolute_and_those_that_are_over_are_left_out() -> None:

@@ -65,8 +65,24 @@ def test_a_state_that_is_stale(reaction) -> None:
 def test_a_state_that_is_no_number() -> None:
     io, controller = arm(from_then_on(FAULT, velocity=np.full(7, np.nan)))
     report = ran(io, controller, Watchdog(stale=(0.0045, "damp")))
-    expect(report, io, "stale", "damp", "no new state", FAULT + 0.005)
+    expect(report, io, "stale", "damp", "4.5 are allowed; the last one has velocity[0] = nan", FAULT + 0.005)
     assert all(command.finite for command in io.commands)
+
+
+def test_a_clock_of_the_robot_that_runs_backwards_and_one_that_is_set_back() -> None:
+    for back in (lambda state: -state.time, lambda state: state.time - FAULT):
+        io, controller = arm(from_then_on(FAULT, time=back))
+        report = ran(io, controller, Watchdog(stale=(0.0045, "damp")))
+        expect(report, io, "stale", "damp", "s, before the 0.019 s of the one in use", FAULT + 0.005)
+
+
+def test_a_state_that_was_overtaken_is_not_used() -> None:
+    times = []
+    io, controller = arm()
+    io.alter = lambda now, state: replace(state, time=now - 0.004 * (round(now / 1e-3) % 3 == 2))
+    report = ran(io, controller, targets=lambda t, _: times.append(t))
+    assert report.ended == "finished" and not report.faults and report.stale == pytest.approx(20, abs=1)
+    assert (np.diff(times) > 0).all()
 
 
 def test_a_joint_that_is_too_fast() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from wbc.errors import number
 
@@ -12,6 +12,7 @@ SPIN = 1.5e-4
 """The last part of a wait, s, in which the clock is looked at all the time: sleep alone wakes up late."""
 
 
+@runtime_checkable
 class Clock(Protocol):
     """The clock of a loop."""
 

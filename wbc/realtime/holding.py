@@ -15,9 +15,14 @@ FULL = 0.3
 STIFF = 5.0
 """The same where no limit of the torque is known: frequency of the joint by itself, Hz."""
 
+STIFFEST = 30.0
+"""The same, at most, Hz: a strong motor that turns next to nothing would go to and fro from one millisecond to the
+next."""
+
 
 def holding_gains(robot: Dynamics) -> tuple[Array, Array]:
-    """Gains that hold each joint: all of its torque at `FULL`, critical damping of what it moves by itself.
+    """Gains that hold each joint: all of its torque at `FULL`, or as stiff as `STIFFEST`; critical damping of what it
+    moves by itself.
 
     Args:
         robot: its state is not touched.
@@ -29,5 +34,6 @@ def holding_gains(robot: Dynamics) -> tuple[Array, Array]:
     twin.update(robot.model.nominal)
     inertia = np.diagonal(twin.mass_matrix)[robot.actuated]
     effort = robot.limits.effort
-    kp = np.where(np.isfinite(effort), effort / FULL, inertia * (2 * math.pi * STIFF) ** 2)
+    most = inertia * (2 * math.pi * STIFFEST) ** 2
+    kp = np.where(np.isfinite(effort), np.minimum(effort / FULL, most), inertia * (2 * math.pi * STIFF) ** 2)
     return kp, 2.0 * np.sqrt(kp * inertia)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from wbc.arrays import Array, ArrayLike
+from wbc.arrays import Array, ArrayLike, finite
 from wbc.control.command import Command, gains_of, motor_positions
 from wbc.control.protocol import Bounded, Clocked, TorqueController
 from wbc.control.solution import Solution
@@ -106,8 +106,9 @@ def run(
         raise WbcError(f"leave = {show(leave)} must be one of {', '.join(map(repr, REACTIONS))}")
     if record is not None and not isinstance(record, str | Path):
         raise WbcError(f"record = {show(record)} must be the path of a file, or None")
-    if priority is not None:
-        number(priority, "priority", 1, 99)
+    for what, given, least, most in (("priority", priority, 1, 99), ("cpu", cpu, 0, 1e6)):
+        if given is not None and not number(given, what, least, most).is_integer():
+            raise WbcError(f"{what} = {given!r} must be a whole number, or None")
     report = loop.report
     loop.begin(number(patience, "patience, s,"))
     log = None if record is None else loop.log(Path(record))
@@ -175,6 +176,8 @@ class _Loop:
             raise WbcError(f"io = {show(io)} must have paced, read, write and close: see wbc.realtime.RobotIO")
         if estimator is not None and not isinstance(estimator, Estimator):
             raise WbcError(f"estimator = {show(estimator)} has no estimate(state)")
+        if clock is not None and not isinstance(clock, Clock):
+            raise WbcError(f"clock = {show(clock)} must be a clock, such as a wbc.realtime.SteppedClock, or None")
         if watchdog is not None and not isinstance(watchdog, Watchdog):
             raise WbcError(f"watchdog = {show(watchdog)} must be a wbc.realtime.Watchdog, or None for its defaults")
         self.controller, self.io, self.estimator, self.robot = controller, io, estimator, controller.robot
@@ -196,6 +199,7 @@ class _Loop:
         self._command: Command
         self._reaction: Reaction | None = None
         self._pending: Array | None = None
+        self._refused = ""  # why the state that came last is not used
         self._bunching = io if isinstance(io, Bunching) else None
 
     # --- before ------------------------------------------------------------------------------------------------------
@@ -204,11 +208,11 @@ class _Loop:
         """Waits for the first state; the robot is told nothing yet."""
         ends = system.perf_counter() + patience
         while True:
-            state = self.io.read()
+            state = self._read()
             if state is not None and state.finite:
                 break
             if system.perf_counter() > ends:
-                problem = "came" if state is None else "with finite numbers came"
+                problem = "came" if state is None else f"with finite numbers came ({state.trouble})"
                 raise WbcError(f"no state {problem} from {show(self.io)} in {patience:g} s")
             if not self.io.paced:
                 system.sleep(1e-4)
@@ -223,7 +227,7 @@ class _Loop:
         if not self.io.paced:  # first what was sent meanwhile, then the next one
             since = state.time
             for _ in range(BACKLOG):
-                newest = self.io.read() or state
+                newest = self._read() or state
                 if newest.time == since:
                     system.sleep(0.1 * self.period)
                 since = newest.time
@@ -276,7 +280,7 @@ class _Loop:
             if now >= self.duration - 0.5 * period:
                 return "finished"
             report.stale += not new
-            watch.look_at_age(now, read - self._known.at)
+            watch.look_at_age(now, read - self._known.at, self._refused)
             if new:
                 watch.look_at_state(now, self._known.q, self._known.v, self._known.state.torque)
             taken = 0.0
@@ -310,16 +314,28 @@ class _Loop:
                 return "stopped"
             if not io.paced:
                 report.wake.add(deadlines.wait())
-            state, read = io.read(), clock.now()
+            state, read = self._read(), clock.now()
             if io.paced:
                 deadlines.follow()
             new = self._take(state, read)
 
+    def _read(self) -> State | None:
+        """What the robot says."""
+        state = self.io.read()
+        if state is not None and not isinstance(state, State):
+            raise WbcError(f"{show(self.io)}.read() gave {show(state)}: it must be a wbc.realtime.State, or None")
+        return state
+
     def _take(self, state: State | None, read: float) -> bool:
         """Takes a state, where it is a new one; whether it is."""
         known = self._known
-        if state is None or state.time == known.state.time or not state.finite:
+        if state is None or state.time == known.state.time:
             return False
+        if state.time < known.state.time or not state.finite:
+            old = f"time = {state.time:g} s, before the {known.state.time:g} s of the one in use"
+            self._refused = state.trouble or old
+            return False
+        self._refused = ""
         known.state, known.at = state, read
         known.q, known.v = self._where(state)
         return True
@@ -328,10 +344,12 @@ class _Loop:
         """Whether it is a state of this robot."""
         robot = self.robot
         floating = 7 if robot.model.floating else 0
-        if state.position.shape != (robot.nq - floating,) or state.velocity.shape != (robot.nv - min(floating, 6),):
+        sizes = robot.nq - floating, robot.nv - min(floating, 6), robot.na
+        told = len(state.position), len(state.velocity), len(state.torque)
+        if told != sizes:
             raise WbcError(
-                f"the robot tells {state.position.size} positions and {state.velocity.size} velocities of joints; "
-                f"{robot.model.name!r} has {robot.nq - floating} and {robot.nv - min(floating, 6)}"
+                f"the robot tells {told[0]} positions and {told[1]} velocities of joints, and {told[2]} torques of "
+                f"motors; {robot.model.name!r} has {sizes[0]}, {sizes[1]} and {sizes[2]}"
             )
 
     def _where(self, state: State) -> tuple[Array, Array]:
@@ -340,7 +358,7 @@ class _Loop:
         if self.estimator is not None:
             for earlier in self._bunching.earlier if self._bunching is not None else ():
                 self.estimator.estimate(earlier)
-            return self.estimator.estimate(state)
+            return self._estimated(*self.estimator.estimate(state))
         robot = self.robot
         if not robot.model.floating:
             return state.position, state.velocity
@@ -350,6 +368,14 @@ class _Loop:
                 "estimator, such as wbc.estimation.BaseEstimator"
             )
         return np.concatenate([state.base[0], state.position]), np.concatenate([state.base[1], state.velocity])
+
+    def _estimated(self, q: Array, v: Array) -> tuple[Array, Array]:
+        """What an estimator says, where a robot may be led by it."""
+        if np.shape(q) != (self.robot.nq,) or np.shape(v) != (self.robot.nv,) or not (finite(q) and finite(v)):
+            told = " and ".join(f"{name} = {show(np.asarray(given).tolist())}" for name, given in (("q", q), ("v", v)))
+            wanted = f"{self.robot.nq} and {self.robot.nv} finite numbers"
+            raise WbcError(f"the estimator says {told}: they must be {wanted}")
+        return q, v
 
     def _choose(self, solution: Solution | None, now: float, share: float) -> Command:
         """What is commanded: the controller's, on the ramp a share of it, or the watchdog's."""

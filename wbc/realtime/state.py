@@ -2,14 +2,32 @@
 
 from __future__ import annotations
 
+import math
+import numbers as kinds
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol, runtime_checkable
 
 import numpy as np
 
-from wbc.arrays import Array, finite
+from wbc.arrays import FLOAT, Array, finite, numbers
 from wbc.control.command import Command
+from wbc.errors import WbcError, show
+
+
+def _row(values: object, what: str, size: int | None = None) -> Array:
+    """A reading as an array of numbers; most are one already, a thousand times a second."""
+    if type(values) is not np.ndarray or values.dtype is not FLOAT:
+        values = numbers(values, what, copy=False)
+    if values.ndim != 1 or (size is not None and len(values) != size):
+        raise WbcError(f"{what} has the shape {values.shape}; it must be ({'n' if size is None else size},)")
+    return values
+
+
+def _check_real(value: object, what: str, example: str) -> None:
+    """Whether it is a number; it may be none that is finite."""
+    if type(value) is not float and (isinstance(value, bool) or not isinstance(value, kinds.Real)):
+        raise WbcError(f"{what} of a State = {show(value)} must be a number, {example}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,13 +42,18 @@ class Imu:
     rate: Array
     force: Array
 
+    def __post_init__(self) -> None:
+        for name in ("rate", "force"):
+            object.__setattr__(self, name, _row(getattr(self, name), f"{name} of an Imu", 3))
+
 
 @dataclass(frozen=True, eq=False)
 class State:
     """The readings of a robot's sensors at one moment.
 
     Attributes:
-        time: time of the readings, s, by the robot's clock: a state with another time is another state.
+        time: time of the readings, s, by the robot's clock: a state with a later time is a newer one. One with an
+            earlier time was overtaken, and is not used.
         position: q of the joints, without the floating base, rad or m, shape (nq,) or (nq − 7,).
         velocity: v of the joints, without the floating base, rad/s or m/s, shape (nv,) or (nv − 6,).
         torque: that the motors exert, N m or N, shape (na,); not a number where it is not measured.
@@ -48,15 +71,46 @@ class State:
     contacts: Mapping[str, float] = field(default_factory=dict)
     base: tuple[Array, Array] | None = None
 
+    def __post_init__(self) -> None:
+        _check_real(self.time, "time", "s")
+        for name in ("position", "velocity", "torque"):
+            object.__setattr__(self, name, _row(getattr(self, name), f"{name} of a State"))
+        if self.imu is not None and not isinstance(self.imu, Imu):
+            raise WbcError(f"imu of a State = {show(self.imu)} must be a wbc.realtime.Imu, or None")
+        if not isinstance(self.contacts, Mapping):
+            raise WbcError(f"contacts of a State = {show(self.contacts)} must be forces by the frame of the sensor, N")
+        for frame, force in self.contacts.items():
+            _check_real(force, f"contacts[{frame!r}]", "N; a switch gives 0 or inf")
+        if self.base is not None:
+            if not isinstance(self.base, tuple | list) or len(self.base) != 2:
+                raise WbcError(f"base of a State = {show(self.base)} must be a pair of its q and v, or None")
+            q, v = self.base
+            object.__setattr__(self, "base", (_row(q, "base[0] of a State", 7), _row(v, "base[1] of a State", 6)))
+
     @property
     def finite(self) -> bool:
-        """Whether what a controller needs of it are numbers."""
+        """Whether what a controller or an estimator needs of it are numbers."""
         parts = [self.position, self.velocity]
         if self.imu is not None:
             parts += [self.imu.rate, self.imu.force]
         if self.base is not None:
             parts += self.base
-        return bool(np.isfinite(self.time)) and all(map(finite, parts))
+        return math.isfinite(self.time) and all(map(finite, parts)) and not any(map(math.isnan, self.contacts.values()))
+
+    @property
+    def trouble(self) -> str:
+        """What is no number, such as "velocity[3] = nan"; empty where it is `finite`."""
+        if not math.isfinite(self.time):
+            return f"time = {self.time}"
+        rows = {"position": self.position, "velocity": self.velocity}
+        if self.imu is not None:
+            rows |= {"imu.rate": self.imu.rate, "imu.force": self.imu.force}
+        if self.base is not None:
+            rows |= {"base[0]": self.base[0], "base[1]": self.base[1]}
+        for name, row in rows.items():
+            for place in np.flatnonzero(~np.isfinite(row)):
+                return f"{name}[{place}] = {row[place]}"
+        return next((f"contacts[{frame!r}] = nan" for frame, force in self.contacts.items() if math.isnan(force)), "")
 
 
 @runtime_checkable

@@ -125,15 +125,17 @@ class Watch:
         if self.reaction is None or REACTIONS.index(reaction) > REACTIONS.index(self.reaction):
             self.reaction = reaction
 
-    def look_at_age(self, time: float, age: float) -> None:
+    def look_at_age(self, time: float, age: float, refused: str = "") -> None:
         """How long ago the last new state came.
 
         Args:
             time: s.
             age: s.
+            refused: why the one that came last is none; empty: none came.
         """
         if self._rules.stale is not None and age > self._rules.stale[0]:
             text = f"no new state for {1e3 * age:.1f} ms; {1e3 * self._rules.stale[0]:g} are allowed"
+            text += f"; the last one has {refused}" if refused else ""
             self._find(time, "stale", self._rules.stale, age, text)
 
     def look_at_state(self, time: float, q: Array, v: Array, torque: Array) -> None:
