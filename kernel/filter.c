@@ -82,21 +82,41 @@ static void block(double *B, int row, int column, double factor, const double M[
         for (int j = 0; j < 3; j++) B[(row + i) * FIRST + column + j] += factor * M[3 * i + j];
 }
 
-/* C <- (1 + B) C (1 + B)'. Rows of B use none of the same block: from the last to the first, each finds what it uses as
-   it was. */
-static void propagate(double *C, const double *B, int n) {
+/* C <- (1 + B) C, by the entries of B that are not zero. Rows of B use none of the same block: from the last to the first,
+   each finds what it uses as it was. */
+static void apply(double *restrict C, const double *restrict B, int n) {
     for (int i = n - 1; i >= 0; i--)
         for (int j = 0; j < FIRST; j++) {
-            const double b = B[i * FIRST + j];
+            const double b = B[i * FIRST + j], *from = C + j * n;
+            double *to = C + i * n;
             if (b != 0.0)
-                for (int k = 0; k < n; k++) C[i * n + k] += b * C[j * n + k];
+                for (int k = 0; k < n; k++) to[k] += b * from[k];
         }
-    for (int k = 0; k < n; k++)
-        for (int i = n - 1; i >= 0; i--) {
-            double sum = 0.0;
-            for (int j = 0; j < FIRST; j++) sum += B[i * FIRST + j] * C[k * n + j];
-            C[k * n + i] += sum;
+}
+
+static void transpose(double *C, int n) {
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < i; j++) {
+            const double c = C[i * n + j];
+            C[i * n + j] = C[j * n + i];
+            C[j * n + i] = c;
         }
+}
+
+/* C <- (1 + B) C (1 + B)' for a symmetric C: ((1 + B) ((1 + B) C)')' */
+static void propagate(double *C, const double *B, int n) {
+    apply(C, B, n);
+    transpose(C, n);
+    apply(C, B, n);
+}
+
+/* C <- C + g g' by a column g of B, times a factor */
+static void drive(double *restrict C, const double *restrict B, int n, int column, double factor) {
+    double g[MOST];
+    for (int i = 0; i < n; i++) g[i] = B[i * FIRST + column];
+    for (int i = 0; i < n; i++)
+        if (g[i] != 0.0)
+            for (int j = 0; j < n; j++) C[i * n + j] += factor * g[i] * g[j];
 }
 
 static void predict(const Filter *f, const double *rate, const double *force, double dt, const double *shift,
@@ -137,13 +157,10 @@ static void predict(const Filter *f, const double *rate, const double *force, do
     }
     C = f->covariance;
     propagate(C, B, n);
-    for (int i = 0; i < n; i++)
-        for (int j = 0; j < n; j++) {
-            const double *x = B + i * FIRST, *y = B + j * FIRST;
-            const double gyro = x[BG] * y[BG] + x[BG + 1] * y[BG + 1] + x[BG + 2] * y[BG + 2];
-            const double accelerometer = x[BA] * y[BA] + x[BA + 1] * y[BA + 1] + x[BA + 2] * y[BA + 2];
-            C[i * n + j] += (noise[0] * noise[0] * gyro + noise[1] * noise[1] * accelerometer) / dt;
-        }
+    for (int axis = 0; axis < 3; axis++) {
+        drive(C, B, n, BG + axis, noise[0] * noise[0] / dt);
+        drive(C, B, n, BA + axis, noise[1] * noise[1] / dt);
+    }
     for (int i = 0; i < n; i++) {
         const int own = i < BG ? -1 : i < BA ? 2 : i < FIRST ? 3 : f->standing[(i - FIRST) / 3] ? 4 : -1;
         if (own > 0) C[i * n + i] += noise[own] * noise[own] * dt;
@@ -318,9 +335,49 @@ static PyObject *filter_correct(PyObject *module, PyObject *const *args, Py_ssiz
     return room ? PyLong_FromLong(found) : NULL;
 }
 
+/* the height of a foothold: z less height is zero, but for noise of a variance */
+static void level(const Filter *f, int foot, double height, double variance) {
+    const int n = (int)f->size, own = FIRST + 3 * foot;
+    const double *d = f->footholds + 3 * foot, off = d[2] - height;
+    double spread[MOST], delta[MOST], *C = f->covariance, sum = variance;
+    for (int i = 0; i < n; i++) /* h is (y, -x) of the rotation, and one of the foothold's height */
+        spread[i] = d[1] * C[i * n + R] - d[0] * C[i * n + R + 1] + C[i * n + own + 2];
+    sum += d[1] * spread[R] - d[0] * spread[R + 1] + spread[own + 2];
+    for (int i = 0; i < n; i++) {
+        delta[i] = -spread[i] / sum * off;
+        for (int j = i; j < n; j++)
+            C[i * n + j] = C[j * n + i] = 0.5 * (C[i * n + j] + C[j * n + i]) - spread[i] * spread[j] / sum;
+    }
+    move(f, delta);
+}
+
+#define LEVEL (STATE + 3)
+
+/* filter_level(state..., foot, height, variance) */
+static PyObject *filter_level(PyObject *module, PyObject *const *args, Py_ssize_t count) {
+    (void)module;
+    View room[LEVEL];
+    Views views = {.view = room, .room = LEVEL};
+    if (count != LEVEL) return PyErr_Format(PyExc_TypeError, "filter_level takes %d arguments, not %zd", LEVEL, count);
+    Filter f = {0};
+    const Py_ssize_t foot = PyLong_AsSsize_t(args[STATE]);
+    const double height = PyErr_Occurred() ? 0.0 : PyFloat_AsDouble(args[STATE + 1]);
+    const double variance = PyErr_Occurred() ? 0.0 : PyFloat_AsDouble(args[STATE + 2]);
+    int good = !PyErr_Occurred() && take_state(&views, args, &f);
+    if (good && (foot < 0 || foot >= f.feet)) {
+        PyErr_Format(PyExc_ValueError, "there is no foot %zd of %zd", foot, f.feet);
+        good = 0;
+    }
+    if (good) level(&f, (int)foot, height, variance);
+    views_release(&views);
+    if (!good) return NULL;
+    Py_RETURN_NONE;
+}
+
 static PyMethodDef methods[] = {
     {"filter_predict", (PyCFunction)(void (*)(void))filter_predict, METH_FASTCALL, "A step of an invariant filter."},
     {"filter_correct", (PyCFunction)(void (*)(void))filter_correct, METH_FASTCALL, "A correction of it by its feet."},
+    {"filter_level", (PyCFunction)(void (*)(void))filter_level, METH_FASTCALL, "A correction of it by the height of a foot."},
     {NULL, NULL, 0, NULL}};
 
 int filter_register(PyObject *module) { return PyModule_AddFunctions(module, methods); }

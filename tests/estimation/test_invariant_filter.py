@@ -283,6 +283,7 @@ def test_the_kernel_agrees_with_numpy(monkeypatch) -> None:
                     one.lift(changed)
                 elif changed is not None:
                     one.stand(changed, places[changed], noise[changed])
+                    one.level(changed, 0.02, 5e-3)
                 one.predict(rate, force, dt, shift)
                 told.append(one.correct(here, noise))
         assert told[0] == told[1]

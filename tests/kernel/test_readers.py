@@ -173,9 +173,30 @@ def test_filters(seed):
     readings = [numbers(rng, 3, 0.05), numbers(rng, 3, 0.05), float(rng.choice([0.0, 1e-3, 0.1, np.nan]))]
     step = [*state, *readings, numbers(rng, (feet, 3)), np.array([0.0, 0.0, -9.81]), np.full(5, 1e-3)]
     correction = [*state, numbers(rng, (feet, 3)), np.tile(np.eye(3), (feet, 1, 1)), 16.0]
-    for make, given in ((kernel.filter_predict, step), (kernel.filter_correct, correction)):
-        make(*given)
+    level = [*state, max(feet - 1, 0), 0.02, float(rng.choice([0.0, 1e-6]))]
+    for make, given in (
+        (kernel.filter_predict, step),
+        (kernel.filter_correct, correction),
+        (kernel.filter_level, level),
+    ):
+        if feet or make is not kernel.filter_level:
+            make(*given)
         try_each(rng, make, given, lambda found: None)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_feet(seed):
+    rng = np.random.default_rng(seed)
+    feet, joints = int(rng.integers(0, 5)), int(rng.integers(0, 5))
+    motion = [
+        numbers(rng, (feet, 4, 4), 0.05),
+        numbers(rng, (6 * feet, 6 + joints), 0.05),
+        numbers(rng, 6 * feet, 0.05),
+    ]
+    given = [*motion, 6, numbers(rng, (3, 3)), numbers(rng, 3), 1e-3, 2e-3]
+    given += [np.empty((feet, 3)), np.empty((feet, 3, 3)), np.empty((feet, 3))]
+    kernel.feet_seen(*given)
+    try_each(rng, kernel.feet_seen, given, lambda found: None)
 
 
 @pytest.mark.parametrize("seed", range(20))

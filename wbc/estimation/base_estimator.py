@@ -12,6 +12,7 @@ from wbc.arrays import Array, ArrayLike, cross
 from wbc.dynamics.base import Dynamics
 from wbc.errors import WbcError, number, show, unknown_name
 from wbc.estimation.contacts import ContactDetector
+from wbc.estimation.feet import Feet
 from wbc.estimation.invariant_filter import FilterNoise, InvariantFilter, P, R, V
 from wbc.estimation.momentum_observer import MomentumObserver
 from wbc.geometry import quaternion, so3
@@ -21,6 +22,9 @@ from wbc.realtime.state import State
 
 Feeling: TypeAlias = Literal["auto", "sensors", "torques"]
 """How contacts are found: by the state's contact sensors, by its measured torques, or by sensors where it has some."""
+
+_ACROSS = np.array([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 0.0]])
+"""Of an angular velocity in world axes, the velocity of what is above the point about which it turns: ω @ _ACROSS."""
 
 LOST = (50.0, 500.0)
 """How fast readings of the inertial sensor may change while some are lost: rad/s² and m/s³."""
@@ -86,16 +90,19 @@ class BaseEstimator:
         for foot in self.feet:
             if foot not in robot.frames:
                 raise unknown_name("frame", foot, robot.frames)
+        self._numbers = range(len(self.feet))
         self._robot, self._feeling, self._observed = robot.copy(), contacts, robot
         T = np.eye(4) if imu is None else constant(imu, (4, 4), "imu")
         if not is_transform(T):
             raise WbcError(f"imu = {show(imu)} is not a homogeneous transform [[R, p], [0, 1]] with a rotation R")
-        self._turn, self._arm = T[:3, :3], T[:3, 3]
+        self._turn, self._arm = T[:3, :3].copy(), T[:3, 3].copy()
+        self._aside = bool(self._arm.any())
         self._noise = noise or FilterNoise()
         self._weight = 9.81 * robot.mass
         share = number(threshold, "threshold, a share of the weight,", high=1.0)
         self._detector_for = share * self._weight, 0.5 * share * self._weight, settle
         self._radii = np.array([_ball(robot, foot) if radius is None else radius for foot in self.feet])
+        self._arms, self._pointed = self._radii[:, None], not self._radii.any()
         self._level = None if level is None else number(level, "level, m,", high=1e3, above=True)
         self._neutral = robot.neutral()
         self._rest = np.zeros(robot.nv)
@@ -127,32 +134,24 @@ class BaseEstimator:
         last = self._last
         if last is not None and state.time == last.time:
             return self._answer
-        places, J, rolling = self._feet(state)
+        feet = self._feet(state)
         if last is None or state.time < last.time:
-            self._begin(state, places)
+            self._begin(state, feet.places)
         else:
-            self._go_on(state, state.time - last.time, places, J, rolling)
+            self._go_on(state, state.time - last.time, feet)
         self._last = state
         self._answer = self._base(state)
         if self.observer is not None and last is not None:
             self.observer.update(*self._answer, np.nan_to_num(last.torque), state.time - last.time)
         return self._answer
 
-    def _feet(self, state: State) -> tuple[Array, Array, Array]:
-        """Places of the feet in the axes of the sensor, their Jacobians, and how they turn in the base, rad/s."""
+    def _feet(self, state: State) -> Feet:
+        """Feet in the axes of the sensor."""
         q, v = self._neutral, self._rest
         q[7:], v[6:] = state.position, state.velocity
         robot = self._robot
         robot.update(q, v)
-        poses, jacobian, _, velocity = robot.frames_motion(self.feet)
-        places = (poses[:, :3, 3] - self._arm) @ self._turn
-        J = self._turn.T @ jacobian.reshape(len(self.feet), 6, -1)[:, :3, 6:]
-        return places, J, velocity.reshape(-1, 6)[:, 3:] @ self._turn
-
-    def _noise_of(self, J: Array) -> Array:
-        """Covariance of the feet's places, m², shape (feet, 3, 3)."""
-        n = self._noise
-        return np.asarray(n.encoder**2 * J @ J.transpose(0, 2, 1) + n.kinematics**2 * np.eye(3))
+        return Feet.seen(robot.frames_motion(self.feet), self._turn, self._arm, self._noise)
 
     def _begin(self, state: State, places: Array) -> None:
         """Stands at rest: gravity tells the tilt, the feet how high it is."""
@@ -179,32 +178,40 @@ class BaseEstimator:
             self.observer = MomentumObserver(self._observed)
         self._detector.assume(np.ones(len(self.feet), dtype=bool))
 
-    def _go_on(self, state: State, dt: float, places: Array, J: Array, rolling: Array) -> None:
+    def _go_on(self, state: State, dt: float, feet: Feet) -> None:
         """The filter's step."""
         assert state.imu is not None
         found = self.filter
         self._shortest = min(self._shortest, dt)
-        # the centre of a ball on the ground moves by ω × r, r from where it touches to the centre
-        spin = (rolling + state.imu.rate - found.gyro_bias) @ found.rotation.T
-        shift = np.zeros_like(spin)
-        shift[:, 0], shift[:, 1] = spin[:, 1] * self._radii * dt, -spin[:, 0] * self._radii * dt
         if dt <= LONGEST:
-            found.predict(state.imu.rate, state.imu.force, dt, shift)
+            found.predict(state.imu.rate, state.imu.force, dt, self._rolled(state.imu.rate, feet.rolling, dt))
         else:
-            for foot in np.flatnonzero(found.standing):
-                found.lift(int(foot))
+            for foot in self._numbers:
+                found.lift(foot)
         if dt > 1.5 * self._shortest:
             lost = dt - self._shortest
             found.blur(*(min(bound * dt * lost, most) for bound, most in zip(LOST, UNKNOWN, strict=True)))
         self.standing = self._detector.update(self._normal_forces(state), dt)
-        noise = self._noise_of(J)
-        for foot in np.flatnonzero(found.standing & ~self.standing):
-            found.lift(int(foot))
-        self.slips += len(found.correct(places, noise))
-        for foot in np.flatnonzero(self.standing & ~found.standing):
-            found.stand(int(foot), places[foot], noise[foot])
-            if self._level is not None:
-                found.level(int(foot), self._radii[foot], self._level)
+        stood, stand = found.standing.tolist(), self.standing.tolist()
+        for foot in self._numbers:
+            if stood[foot] and not stand[foot]:
+                found.lift(foot)
+        self.slips += len(found.correct(feet.places, feet.noise))
+        for foot in self._numbers:
+            if stand[foot] and not stood[foot]:
+                found.stand(foot, feet.places[foot], feet.noise[foot])
+                if self._level is not None:
+                    found.level(foot, self._radii[foot], self._level)
+
+    def _rolled(self, rate: Array, rolling: Array, dt: float) -> Array | None:
+        """How far the centres of the feet roll, m, world axes, shape (feet, 3); None: they are points.
+
+        The centre of a ball on the ground moves by ω × r, r from where it touches to the centre.
+        """
+        if self._pointed:
+            return None
+        found = self.filter
+        return np.asarray((rolling + (rate - found.gyro_bias)) @ (found.rotation.T @ _ACROSS) * (dt * self._arms))
 
     def _normal_forces(self, state: State) -> Array:
         """What the feet carry, N, shape (feet,)."""
@@ -227,9 +234,10 @@ class BaseEstimator:
         found = self.filter
         turn = found.rotation @ self._turn.T
         rate = self._turn @ (state.imu.rate - found.gyro_bias)
-        arm = turn @ self._arm
-        position = found.position - arm
-        velocity = found.velocity - turn @ cross(rate, self._arm)
+        position, velocity = found.position, found.velocity
+        if self._aside:
+            position = position - turn @ self._arm
+            velocity = velocity - turn @ cross(rate, self._arm)
         q = np.concatenate([position, quaternion.from_matrix(turn), state.position])
         return q, np.concatenate([velocity, rate, state.velocity])
 

@@ -26,8 +26,7 @@ class ContactDetector:
         if off > on:
             raise WbcError(f"off = {off:g} N must be no more than on = {on:g} N")
         self._settle = number(settle, "settle, s,")
-        self._touching = np.zeros(feet, dtype=bool)
-        self._since = np.zeros(feet)
+        self._for = [-1.0] * feet  # how long each has carried enough, s; negative: it does not
         self.standing: MaskArray = np.zeros(feet, dtype=bool)
 
     def update(self, forces: Array, dt: float) -> MaskArray:
@@ -37,9 +36,12 @@ class ContactDetector:
             forces: normal ones, N, shape (feet,).
             dt: since the last ones, s.
         """
-        self._touching = np.where(self._touching, forces >= self._off, forces > self._on)
-        self._since = np.where(self._touching, self._since + dt, 0.0)
-        self.standing = self._touching & (self._since >= self._settle)
+        on, off = self._on, self._off  # feet are few: numbers one by one take half the time of arrays
+        for foot, force in enumerate(forces.tolist()):
+            since = self._for[foot]
+            touches = force > on if since < 0.0 else force >= off
+            self._for[foot] = max(since, 0.0) + dt if touches else -1.0
+        self.standing = np.array([since >= self._settle for since in self._for], dtype=bool)
         return self.standing
 
     def assume(self, standing: MaskArray) -> None:
@@ -48,5 +50,5 @@ class ContactDetector:
         Args:
             standing: shape (feet,).
         """
-        self._touching, self._since = standing.copy(), np.where(standing, self._settle, 0.0)
+        self._for = np.where(standing, self._settle, -1.0).tolist()
         self.standing = standing.copy()

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, fields
+from functools import cached_property
 
 import numpy as np
 
@@ -69,6 +70,11 @@ class FilterNoise:
     def __post_init__(self) -> None:
         for field in fields(self):
             number(getattr(self, field.name), f"filter noise: {field.name}", high=1e3)
+
+    @cached_property
+    def densities(self) -> Array:
+        """Of gyroscope, accelerometer, the walks of their biases, and contacts, SI units per √Hz, shape (5,)."""
+        return np.array([self.gyro, self.accelerometer, self.gyro_walk, self.accelerometer_walk, self.contact])
 
 
 class InvariantFilter:
@@ -135,9 +141,7 @@ class InvariantFilter:
         """
         if kernel is not None and len(self.standing) <= COMPILED:
             rate, force = np.ascontiguousarray(rate, dtype=float), np.ascontiguousarray(force, dtype=float)
-            n = self.noise
-            densities = np.array([n.gyro, n.accelerometer, n.gyro_walk, n.accelerometer_walk, n.contact])
-            kernel.filter_predict(*self._state(), rate, force, dt, shift, self._gravity, densities)
+            kernel.filter_predict(*self._state(), rate, force, dt, shift, self._gravity, self.noise.densities)
             return
         turn, first, second = _turning((rate - self.gyro_bias) * dt)
         a, g = force - self.accelerometer_bias, self._gravity
@@ -275,6 +279,9 @@ class InvariantFilter:
             height: m.
             deviation: standard deviation, m.
         """
+        if kernel is not None and len(self.standing) <= COMPILED:
+            kernel.filter_level(*self._state(), foot, float(height), float(deviation) ** 2)
+            return
         own, C = slice(FIRST + 3 * foot, FIRST + 3 * foot + 3), self.covariance
         x, y, z = self.footholds[foot]
         h = np.zeros(self._size)
