@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from wbc.arrays import Array, ArrayLike, finite, numbers
+from wbc.arrays import FLOAT, Array, ArrayLike, finite, numbers
 from wbc.errors import WbcError, show
 from wbc.tasking.task import Task
 
@@ -61,15 +61,25 @@ class Target:
             if given is not None:
                 self._checked(given, self._rates, what)
 
-    def _checked(self, value: object, shapes: tuple[tuple[int, ...], ...] | None, what: str) -> Array:
-        array = numbers(value, f"{self._whose}: {what}")
+    def _checked(
+        self, value: object, shapes: tuple[tuple[int, ...], ...] | None, what: str, time: float | None = None
+    ) -> Array:
+        """A read-only copy; the message of an error names what it is of whose target, and when."""
+        if type(value) is np.ndarray and value.dtype is FLOAT:
+            array = value.copy()  # as `numbers` does, but for the message: it happens three times a tick
+        else:
+            array = numbers(value, self._named(what, time))
         if not finite(array) or (shapes is not None and array.shape not in shapes):
             wanted = "" if shapes is None else f" of shape {' or '.join(map(str, shapes))}"
-            raise WbcError(f"{self._whose}: {what} must be finite numbers{wanted}, not {show(value)}")
+            raise WbcError(f"{self._named(what, time)} must be finite numbers{wanted}, not {show(value)}")
         if self._turns is not None and array.ndim == 2 and not self._turns(array):
-            raise WbcError(f"{self._whose}: the rotation in {what} is not a rotation matrix, to 1e-6")
-        array.flags.writeable = False
+            name = self._named("the rotation in " + what, time)
+            raise WbcError(f"{name} is not a rotation matrix, to 1e-6")
+        array.setflags(write=False)  # in half the time of the flag by its name
         return array
+
+    def _named(self, what: str, time: float | None) -> str:
+        return f"{self._whose}: {what}" + ("" if time is None else f" at t = {time:g}")
 
     def _whole(self, rate: ArrayLike, value: Array) -> ArrayLike:
         """The rate of a position that stands for a frame, as that of the frame: it does not turn."""
@@ -107,14 +117,14 @@ class Target:
             found = self._function(time)
             # three numbers are a value of three entries, three arrays are a value and its derivatives
             if not isinstance(found, tuple) or all(np.ndim(part) == 0 for part in found):
-                return self._checked(found, self._shapes, f"target at t = {time:g}"), velocity, acceleration
+                return self._checked(found, self._shapes, "target", time), velocity, acceleration
             if len(found) != 3:
                 raise WbcError(f"{self._whose}: a moving target gives a value, or value, velocity and acceleration")
-            value = self._checked(found[0], self._shapes, f"target at t = {time:g}")
+            value = self._checked(found[0], self._shapes, "target", time)
             return (
                 value,
-                self._checked(self._whole(found[1], value), self._rates, f"velocity at t = {time:g}"),
-                self._checked(self._whole(found[2], value), self._rates, f"acceleration at t = {time:g}"),
+                self._checked(self._whole(found[1], value), self._rates, "velocity", time),
+                self._checked(self._whole(found[2], value), self._rates, "acceleration", time),
             )
         if self._value is not None:
             return self._value, velocity, acceleration
