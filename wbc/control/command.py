@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,6 +12,9 @@ from wbc.errors import WbcError, show
 from wbc.model.model import Model
 from wbc.model.names import actuator_names
 from wbc.model.space import ConfigurationSpace
+
+if TYPE_CHECKING:
+    from wbc.control.solution import Solution
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,6 +101,41 @@ class Command:
             kp,
             kd,
         )
+
+
+class Motors:
+    """Motors with controllers of their own: where they are in q and v, and their gains, checked once.
+
+    Args:
+        model: a robot all of whose actuators are motors of joints with one coordinate.
+        kp: N m/rad or N/m, a number or one for each motor.
+        kd: N m s/rad or N s/m, a number or one for each motor.
+        space: of the model, where there is one already.
+
+    Attributes:
+        places: the index in q of each one's position, shape (na,).
+        velocities: the index in v of each, shape (na,).
+        kp: shape (na,).
+        kd: shape (na,).
+    """
+
+    def __init__(self, model: Model, kp: ArrayLike, kd: ArrayLike, space: ConfigurationSpace | None = None) -> None:
+        self.places, self.velocities = motor_positions(model, space), model.actuated
+        self.kp, self.kd = gains_of(kp, model.na, "kp"), gains_of(kd, model.na, "kd")
+
+    def command(self, solution: Solution, ahead: float) -> Command:
+        """See `Solution.command`.
+
+        Args:
+            solution: of a tick.
+            ahead: time for which it is carried on, s.
+        """
+        if solution.status == "failed":
+            return Command.hold(solution.q[self.places], self.kp, self.kd, solution.torque.copy())
+        v, vdot = solution.v[self.velocities], solution.acceleration[self.velocities]
+        velocity = v + ahead * vdot
+        position = solution.q[self.places] + (0.5 * ahead) * (v + velocity)
+        return Command(position, velocity, solution.torque.copy(), self.kp, self.kd)
 
 
 def motor_positions(model: Model, space: ConfigurationSpace | None = None) -> IntArray:

@@ -9,7 +9,7 @@ import numpy as np
 
 from wbc.arrays import Array, ArrayLike
 from wbc.control.certificate import Certificate, certify
-from wbc.control.command import Command, gains_of, motor_positions
+from wbc.control.command import Command, Motors
 from wbc.control.equation_of_motion import MotionEquation
 from wbc.control.evidence import Active, Evidence, LevelReport, Times
 from wbc.control.health import Finding, Health
@@ -58,14 +58,8 @@ class Solution(Evidence):
             kd: N m s/rad or N s/m, a number or one for each motor.
             ahead: t, s; None: the period of the control.
         """
-        model = self._robot.model
-        places = motor_positions(model, self._robot._space)
-        kp, kd = gains_of(kp, model.na, "kp"), gains_of(kd, model.na, "kd")
-        if self.status == "failed":
-            return Command.hold(self.q[places], kp, kd, self.torque.copy())
         t = self._tick.period if ahead is None else number(ahead, "the time that a command looks ahead, s,", high=1.0)
-        q, v, vdot = self.q[places], self.v[model.actuated], self.acceleration[model.actuated]
-        return Command(q + t * v + 0.5 * t**2 * vdot, v + t * vdot, self.torque.copy(), kp, kd)
+        return Motors(self._robot.model, kp, kd, self._robot._space).command(self, t)
 
     @cached_property
     def forces(self) -> dict[str, Array]:

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from wbc.arrays import Array, ArrayLike, finite
-from wbc.control.command import Command, gains_of, motor_positions
+from wbc.control.command import Command, Motors, gains_of
 from wbc.control.protocol import Bounded, Clocked, TorqueController
 from wbc.control.solution import Solution
 from wbc.errors import WbcError, number, show
@@ -186,8 +186,7 @@ class _Loop:
         self.period = number(controller.period if period is None else period, "the period, s,", high=1.0, above=True)
         self.report = Report(self.period)
         model, na = self.robot.model, self.robot.na
-        self._places, self._motors = motor_positions(model), model.actuated
-        self._kp, self._kd = (gains_of(gain, na, name) for gain, name in zip(gains, ("kp", "kd"), strict=True))
+        self._motors = Motors(model, *gains)
         held = holding_gains(self.robot) if hold is None else hold
         if not isinstance(held, tuple) or len(held) != 2:
             raise WbcError(f"hold = {show(hold)} must be a pair of gains, kp and kd")
@@ -234,13 +233,13 @@ class _Loop:
                 state = newest if newest.finite else state
         q, v = self._where(state)
         self._known = _Known(state, q, v, self.clock.now())
-        self._command = self._start = Command.hold(q[self._places], self._hold_kp, self._hold_kd)
+        self._command = self._start = Command.hold(q[self._motors.places], self._hold_kp, self._hold_kd)
 
     def rehearse(self, seconds: float, targets: Callable[[float, TorqueController], None] | None) -> None:
         """Ticks in the robot's posture, so that what is laid out once is laid out; nothing of them is left."""
         self.controller.reset()
         for _ in range(REHEARSALS):
-            self.controller.step(self._known.q, self._known.v, 0.0).command(self._kp, self._kd)
+            self._motors.command(self.controller.step(self._known.q, self._known.v, 0.0), self.period)
         for tick in range(round(seconds / self.period)):
             if targets is not None:
                 targets(tick * self.period, self.controller)
@@ -381,7 +380,7 @@ class _Loop:
         """What is commanded: the controller's, on the ramp a share of it, or the watchdog's."""
         reaction = self._watch.reaction
         if reaction is None and solution is not None:
-            command = solution.command(self._kp, self._kd)
+            command = self._motors.command(solution, self.period)
             if now < self._ramp:
                 command = self._start.blended(command, now / self._ramp)
             self._command = command if share == 1.0 else self._command.blended(command, share)
@@ -396,7 +395,7 @@ class _Loop:
             return Command.off(self.robot.na)
         if reaction == "damp":
             return Command.damp(self._hold_kd)
-        return Command.hold(self._known.q[self._places], self._hold_kp, self._hold_kd, self._command.torque)
+        return Command.hold(self._known.q[self._motors.places], self._hold_kp, self._hold_kd, self._command.torque)
 
     def leave(self, how: Reaction) -> None:
         """The last command, where there was one before it."""
@@ -418,7 +417,7 @@ class _Loop:
         felt = np.zeros((len(self._felt), 3))
         felt[:, 2] = [known.state.contacts.get(foot, np.nan) for foot in self._felt]
         status = STATUSES.index("failed" if solution is None else solution.status)
-        torque = command.effort(known.q[self._places], known.v[self._motors])
+        torque = command.effort(known.q[self._motors.places], known.v[self._motors.velocities])
         rest = [self._unknown, [status, taken]]
         return np.concatenate([[now], known.q, known.v, torque, *forces, felt.ravel(), *rest])
 

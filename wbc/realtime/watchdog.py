@@ -148,7 +148,7 @@ class Watch:
             torque: measured, shape (na,).
         """
         rules = self._rules
-        if rules.velocity is not None and len(self._speed):
+        if rules.velocity is not None and not _all_within(v[self._base_v :] / self._speed, rules.velocity[0]):
             share = np.abs(v[self._base_v :]) / self._speed
             worst = int(share.argmax())
             if share[worst] > rules.velocity[0]:
@@ -168,7 +168,7 @@ class Watch:
             if tilt > rules.tilt[0]:
                 text = f"the base leans by {tilt:.2f} rad; {rules.tilt[0]:g} are allowed"
                 self._find(time, "tilt", rules.tilt, tilt, text)
-        if rules.torque is not None and len(torque):
+        if rules.torque is not None and not _all_within(torque / self._most, rules.torque[0]):
             share = np.nan_to_num(np.abs(torque)) / self._most
             worst = int(share.argmax())
             if share[worst] > rules.torque[0]:
@@ -190,10 +190,8 @@ class Watch:
             The share of it that may be commanded; the rest is the last command.
         """
         rules, torque, share = self._rules, solution.torque, 1.0
-        change = self._change(torque)
-        worst = int(change.argmax())
-        jumps = rules.torque_rate is not None and change[worst] > rules.torque_rate[0]
-        cut = solution.interrupted and jumps
+        change = self._jump(torque)
+        cut = solution.interrupted and change is not None
         self._failed = self._failed + 1 if solution.status == "failed" or cut else 0
         if rules.failed is not None and self._failed > rules.failed[0]:
             why = "its deadline" if cut else repr(solution.reason)
@@ -202,27 +200,32 @@ class Watch:
         if cut:
             self._returning = True
             return 0.0
-        if not jumps:
+        if change is None:
             self._returning = False
         elif rules.torque_rate is not None and self._torque is not None:
+            worst = int(change.argmax())
             if self._returning:
                 share = rules.torque_rate[0] / float(change[worst])
             else:
                 step = f"{self._torque[worst]:.3g} to {torque[worst]:.3g}"
                 text = f"{self._actuators[worst]} goes from {step} in a tick, it has {self._most[worst]:.3g}"
                 self._find(time, "torque rate", rules.torque_rate, float(change[worst]), text)
-        self._torque = torque if self._torque is None else self._torque + share * (torque - self._torque)
+        if share == 1.0 or self._torque is None:
+            self._torque = torque
+        else:
+            self._torque = self._torque + share * (torque - self._torque)
         return share
 
-    def _change(self, torque: Array) -> Array:
-        """The change of each torque since the last tick, as a share; none for one that only lets go, as a leg may that
-        leaves the ground.
+    def _jump(self, torque: Array) -> Array | None:
+        """The change of each torque since the last tick, as a share, where one is more than it may be. A torque that
+        only lets go, as a leg may that leaves the ground, has none.
         """
-        last = self._torque
-        if last is None:
-            return np.zeros(1)
+        last, rule = self._torque, self._rules.torque_rate
+        if last is None or rule is None or _all_within((torque - last) / self._most, rule[0]):
+            return None
         lets_go = (torque * last >= 0.0) & (np.abs(torque) <= np.abs(last))
-        return np.where(lets_go, 0.0, np.abs(torque - last) / self._most)
+        change = np.where(lets_go, 0.0, np.abs(torque - last) / self._most)
+        return change if change.max() > rule[0] else None
 
     def look_at_clock(self, time: float, late: bool) -> None:
         """Whether a tick was over in time.
@@ -235,3 +238,10 @@ class Watch:
         if self._rules.late is not None and self._late > self._rules.late[0]:
             text = f"{self._late} ticks in a row were late; {self._rules.late[0]:g} are allowed"
             self._find(time, "late", self._rules.late, self._late, text)
+
+
+def _all_within(shares: Array, most: float) -> bool:
+    """Whether all together are within what each may be, as they are most often: then nobody looks at each. What is not
+    a number is not within it.
+    """
+    return bool(shares.dot(shares) <= most * most)
