@@ -48,8 +48,9 @@ class OnFrame(Aimed):
         rotates, shifts = rows.max() > 2, rows.min() < 3
         self._picked = as_slice(rows)
         self._axes_in = self._check_axes_in(axes_in)
+        self._in_world = isinstance(self._axes_in, str) and self._axes_in == "world"
         # all six in the axes in which a frame is seen: nothing to turn or to pick, as for most poses
-        self._as_seen = list(rows) == list(range(6)) and isinstance(self._axes_in, str) and self._axes_in == "world"
+        self._as_seen = list(rows) == list(range(6)) and self._in_world
         self._offset = None if offset is None else self._check_offset(offset)
         shapes: tuple[tuple[int, ...], ...] = ((4, 4),)
         if not rotates:
@@ -128,12 +129,9 @@ class OnFrame(Aimed):
 
     def _turned(self, seen: Motion, rows: Array) -> Array:
         """The rows that are controlled, out of six in the axes of the task."""
-        if isinstance(self._axes_in, str):
-            if self._axes_in == "world":
-                return rows[self._picked]
-            W = seen.rotation
-        else:
-            W = self._axes_in
+        if self._in_world:
+            return rows[self._picked]
+        W = seen.rotation if isinstance(self._axes_in, str) else self._axes_in
         turned = np.concatenate([W.T @ rows[:3], W.T @ rows[3:]])
         return turned[self._picked]
 

@@ -75,7 +75,7 @@ def number(value: object, what: str, low: float = 0.0, high: float = math.inf, *
         high: greatest value.
         above: whether it must be more than `low`.
     """
-    plain = isinstance(value, numbers.Real) and not isinstance(value, bool)
+    plain = type(value) is float or (isinstance(value, numbers.Real) and not isinstance(value, bool))
     found = float(value) if plain else math.nan  # type: ignore[arg-type]  # it is real
     if not (low < found if above else low <= found) or not found <= high:
         least = f"more than {low:g}" if above else f"{low:g} or more"

@@ -29,27 +29,22 @@ TICK = 1e-9
 """Events within this many seconds are due, because times of ticks are sums of periods."""
 
 
-def _at(coefficients: tuple[float, ...], s: float) -> float:
-    """A polynomial's value by Horner's rule, the highest coefficient first: numpy's own takes as long as a task."""
-    value = 0.0
-    for coefficient in coefficients:
-        value = value * s + coefficient
-    return value
+def _with_derivatives(path: Polynomial) -> list[Array]:
+    """The coefficients of a polynomial and its first two derivatives, of the powers 0 to 6."""
+    return [np.pad(one.coef, (0, 7 - len(one.coef))) for one in (path, path.deriv(), path.deriv(2))]
 
 
-def _with_derivatives(path: Polynomial) -> tuple[tuple[float, ...], ...]:
-    """The coefficients of a polynomial and its first two derivatives, the highest ones first."""
-    return tuple(tuple(one.coef[::-1].tolist()) for one in (path, path.deriv(), path.deriv(2)))
-
-
-AWAY = _with_derivatives(Polynomial([0.0, 0.0, 0.0, 10.0, -15.0, 6.0]))
+AWAY = Polynomial([0.0, 0.0, 0.0, 10.0, -15.0, 6.0])
 """From 0 to 1 with no speed and no acceleration at either end."""
 
-BUMP = _with_derivatives(64.0 * Polynomial([0.0, 0.0, 0.0, 1.0]) * Polynomial([1.0, -1.0]) ** 3)
+BUMP = 64.0 * Polynomial([0.0, 0.0, 0.0, 1.0]) * Polynomial([1.0, -1.0]) ** 3
 """From 0 up to 1 and back with no speed and no acceleration at either end."""
 
-DOWN = _with_derivatives(Polynomial([0.0, 0.0, 0.0, 1.0, -1.0]))
+DOWN = Polynomial([0.0, 0.0, 0.0, 1.0, -1.0])
 """From 0 to 0 with no speed at the start and speed −1 at the end."""
+
+PATHS = np.array([*_with_derivatives(AWAY), *_with_derivatives(BUMP), *_with_derivatives(DOWN)])
+"""All of them, each with its first two derivatives: one product gives their values."""
 
 
 class Trot(Independent):
@@ -185,6 +180,7 @@ class Trot(Independent):
         self._to = {foot: np.zeros(3) for foot in self._hips}
         self._along = {foot: np.zeros(3) for foot in self._hips}  # the velocity of a wheel that rolls, world axes
         self._lifted = 0.0
+        self._share, self._paths = math.nan, [0.0] * len(PATHS)  # of the swing, and `PATHS` there
 
     @property
     def command(self) -> Array:
@@ -299,15 +295,17 @@ class Trot(Independent):
         """Position, velocity and acceleration of a foot: away over the ground, and down on it."""
         T = self.swing
         s = min(max((time - self._lifted) / T, 0.0), 1.0)
-        away, moved = [_at(path, s) for path in AWAY], []
-        for start, end, rolls in zip(
-            *(place[foot].tolist() for place in (self._from, self._to, self._along)), strict=True
-        ):
+        if s != self._share:  # the feet of a pair swing together
+            s2 = s * s
+            self._share, self._paths = s, PATHS.dot((1.0, s, s2, s2 * s, s2 * s2, s2 * s2 * s, s2 * s2 * s2)).tolist()
+        away, bump, sunk = self._paths[:3], self._paths[3:6], self._paths[6:]
+        moved = []
+        for start, end, rolls in zip(*(of[foot].tolist() for of in (self._from, self._to, self._along)), strict=True):
             along = rolls * T
             way = end - start - along
             moved.append([start + way * away[0] + along * s, (way * away[1] + along) / T, way * away[2] / T**2])
-        for order, (up, down) in enumerate(zip(BUMP, DOWN, strict=True)):
-            moved[2][order] += (self.lift * _at(up, s) + self.touchdown * T * _at(down, s)) / T**order
-        x, y, z = moved
-        position, velocity, acceleration = zip(x, y, z, strict=True)
-        return np.array(position), np.array([*velocity, 0.0, 0.0, 0.0]), np.array([*acceleration, 0.0, 0.0, 0.0])
+        (x, vx, ax), (y, vy, ay), (z, vz, az), down = *moved, self.touchdown * T
+        z += self.lift * bump[0] + down * sunk[0]
+        vz += (self.lift * bump[1] + down * sunk[1]) / T
+        az += (self.lift * bump[2] + down * sunk[2]) / T**2
+        return np.array([x, y, z]), np.array([vx, vy, vz, 0.0, 0.0, 0.0]), np.array([ax, ay, az, 0.0, 0.0, 0.0])

@@ -12,6 +12,8 @@ from wbc.solvers.base import Solver
 from wbc.tasking.rows import Rows
 from wbc.tasking.task import Task
 
+_new_tuple = tuple.__new__
+
 
 class InsertedLevel:
     """An extra level, and the solver of the stack with it.
@@ -66,4 +68,4 @@ class InsertedLevel:
         shifted = self._shifted.get(entry)
         if shifted is None:
             shifted = self._shifted[entry] = Entry(entry.task, entry.name, entry.level, entry.rank + 1)
-        return part._replace(entry=shifted)
+        return _new_tuple(Part, (*part[:-1], shifted))  # in half the time of part._replace(entry=...)

@@ -147,7 +147,8 @@ class Program:
         kinematic, schedule = self.layout.kinematic, self._stack.schedule
         partial = schedule.partial
         for entry in self._entries:
-            if partial and schedule.presence(entry.name) == 0.0:
+            presence = schedule.presence(entry.name) if partial else 1.0
+            if presence == 0.0:
                 continue
             task = entry.task
             rows = task.rows(robot, tick)
@@ -160,8 +161,7 @@ class Program:
             upper = lower if rows.kind == "equation" else rows.upper
             if task.tolerance is not None:
                 lower, upper = lower - task.tolerance, upper + task.tolerance
-            if partial and schedule.presence(entry.name) < 1.0:
-                presence = schedule.presence(entry.name)
+            if presence < 1.0:
                 band = WIDEST * (1.0 - presence) ** 2 / presence
                 lower, upper = lower - band, upper + band
             first = rows.velocity if kinematic else rows.acceleration

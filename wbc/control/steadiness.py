@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -39,6 +40,30 @@ MOVES = 0.05
 """A joint slower than this, rad/s or m/s, is at rest."""
 
 
+class Room(NamedTuple):
+    """How far torques may go in a tick.
+
+    Attributes:
+        tick: which it is.
+        v: of the robot in it, m/s and rad/s, shape (nv,).
+        most: what `TorqueRates` was told, N m or N, shape (na,).
+        down: by how much torques may go down, N m or N, shape (na,).
+        up: by how much they may go up, N m or N, shape (na,).
+        rows: of the task.
+    """
+
+    tick: Tick
+    v: Array
+    most: Array
+    down: Array
+    up: Array
+    rows: Rows
+
+    def holds(self, robot: Dynamics, tick: Tick, most: Array) -> bool:
+        """Whether it is that of a tick: all that it was made of is the same object, and none of them changes."""
+        return self.tick is tick and self.v is robot.v and self.most is most
+
+
 class TorqueRates(Task):
     """Keeps torques near those of the last tick, except for brakes.
 
@@ -52,14 +77,28 @@ class TorqueRates(Task):
     def __init__(self, most: Array) -> None:
         super().__init__(self.NAME)
         self.most = most
+        self._room: Room | None = None
+
+    def room(self, robot: Dynamics, tick: Tick) -> Room:
+        """How far torques may go; it is asked for several times in a tick that is at the bound.
+
+        Args:
+            robot: in the state of the tick.
+            tick: the moment.
+        """
+        known = self._room
+        if known is None or not known.holds(robot, tick, self.most):
+            least, most, last = robot.limits.least, robot.limits.effort, tick.last_torque
+            last = np.zeros(robot.na) if last is None else np.minimum(np.maximum(last, least), most)
+            down, up = self.changes(robot)
+            lower, upper = np.maximum(last - down, least), np.minimum(last + up, most)
+            rows = Rows(lower, upper, torque=np.arange(robot.na))
+            known = self._room = Room(tick, robot.v, self.most, down, up, rows)
+        return known
 
     def rows(self, robot: Dynamics, tick: Tick) -> Rows:
         """See `Task`; a row an actuator."""
-        least, most = robot.limits.least, robot.limits.effort
-        last = np.zeros(robot.na) if tick.last_torque is None else np.clip(tick.last_torque, least, most)
-        down, up = self.changes(robot)
-        lower, upper = np.maximum(last - down, least), np.minimum(last + up, most)
-        return Rows.between(lower, upper, torque=np.arange(robot.na))
+        return self.room(robot, tick).rows
 
     def changes(self, robot: Dynamics) -> tuple[Array, Array]:
         """How far torques may go down and up in a tick, each of shape (na,)."""
@@ -89,6 +128,7 @@ class Steadiness:
         self._slope = robot.limits.effort / rise
         can = self._slope > 0.0  # an actuator without effort is left to the guard
         self._per_slope = np.where(can, 1.0 / np.where(can, self._slope, 1.0), 0.0)
+        self._never = np.where(can, 0.0, -np.inf)  # such an actuator is at no bound
         self.task = TorqueRates(self._slope)
         self.forget()
 
@@ -143,7 +183,11 @@ class Steadiness:
 
     def _goes_on(self, robot: Dynamics) -> bool:
         """Whether the state continues that of the last tick."""
-        return self._before is not None and bool(np.abs(robot.q - self._before).max() <= FASTEST * self._passed)
+        if self._before is None:
+            return False
+        change, most = robot.q - self._before, FASTEST * self._passed
+        # most often all together change less than one may
+        return bool(change.dot(change) <= most * most or np.abs(change).max() <= most)
 
     def stepped(self, tick: Tick) -> bool:
         """Whether contacts may be others than in the tick before."""
@@ -160,18 +204,18 @@ class Steadiness:
 
     def binds(self, robot: Dynamics, tick: Tick, torque: Array) -> bool:
         """Whether a torque that keeps the bound is held back by it; the actuators' own limits do not count."""
-        down, up = self.task.changes(robot)
+        room = self.task.room(robot, tick)
         assert tick.last_torque is not None  # else nothing is expected
-        change, nearly = torque - tick.last_torque, 1e-7 * self.task.most
-        gives = self.task.most > 0.0
-        falls, rises = gives & (change + down <= nearly), gives & (up - change <= nearly)
-        if not (falls.any() or rises.any()):
+        change, nearly = torque - tick.last_torque, 1e-7 * self.task.most + self._never
+        falls, rises = change + room.down <= nearly, room.up - change <= nearly
+        ways = np.subtract(rises, falls, dtype=float)  # 1, -1; 0 where a torque is not at the bound
+        if not ways.any():
             return False
         if tick.time - self._bound_at > SOON:
             self._ways = np.zeros(robot.na)
-        if (falls & (self._ways > 0.0)).any() or (rises & (self._ways < 0.0)).any():
+        if (ways * self._ways).min() < 0.0:
             self._turned = tick.time
-        self._ways = np.where(falls, -1.0, np.where(rises, 1.0, self._ways))
+        self._ways = np.where(ways == 0.0, self._ways, ways)
         self._bound_at = tick.time
         return True
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol
@@ -168,7 +169,7 @@ class Ticker:
         if self._moved is None:
             return 0.0
         time, _, acceleration = self._moved
-        return (self.time - time) * float(np.linalg.norm(acceleration))
+        return (self.time - time) * math.sqrt(acceleration.dot(acceleration))
 
     def _set_clock(self, time: float, period: float) -> None:
         """The tick is a period after the last one, whatever its clock says: what is under way goes on from there."""
