@@ -18,7 +18,8 @@ from wbc.control.equation_of_motion import MotionEquation
 from wbc.control.inserted import InsertedLevel
 from wbc.control.program import Part
 from wbc.control.solving import CompiledSolving, LevelSolving, Outcome
-from wbc.control.steadiness import BRAKES, TorqueRates
+from wbc.control.steadiness import BRAKES, WIDE_FOR, Steadiness, TorqueRates
+from wbc.simulation import Noise, Realism, make_plant
 from wbc.solvers import HierarchicalQP
 
 LOOK_AT_INEQUALITIES = ("hierarchical-qp", "sequential-qp", "weighted-qp")
@@ -302,6 +303,20 @@ def test_a_bound_that_is_met_for_long_is_loosened_where_sensors_are_noisy(noisy:
         assert shares[200:400].max() > 1.5 * BRAKES
     else:
         assert shares.max() == pytest.approx(1.0, abs=1e-6)
+
+
+def test_the_self_motion_of_an_arm_is_not_moved_by_the_noise_of_its_sensors() -> None:
+    robot = wbc.load("arm", "numpy")
+    ours = wbc.Controller(robot, tasks.stacks.standing(robot), rise=RISE)
+    plant = make_plant(robot, "builtin", realism=Realism(noise=Noise(position=5e-4, velocity=2e-2)))
+    log = wbc.run(ours, plant, 1.0)
+    assert np.abs(log.true_v[300:]).max() < 0.1  # 0.4 where the bound is loosened bit by bit
+    change = np.abs(np.diff(log.torque[300:], axis=0)) / robot.limits.effort
+    assert change.max() < 0.5  # 1.2
+    # a clock that is set back does not keep the bound wide
+    bound = Steadiness(robot, RISE)
+    bound.widen(5.0)
+    assert bound.is_wide(5.01) and not bound.is_wide(5.01 + WIDE_FOR) and not bound.is_wide(1.0)
 
 
 @pytest.mark.parametrize("rise", [0.0, -1.0, np.nan, np.inf, "fast", [0.1]])

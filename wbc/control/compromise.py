@@ -44,6 +44,9 @@ ALIKE = 0.5
 """Where innovations of v that follow each other are less alike, torques may follow the noise of sensors: no trade
 begins. One that is under way ends where they are not alike at all, smooth or not. See `wbc.control.innovation`."""
 
+UNLIKE = -0.25
+"""Where they are less alike than this it is the noise of sensors, whose innovations are -1/2 alike."""
+
 
 class State(NamedTuple):
     """Where a compromise stands.
@@ -125,6 +128,11 @@ class Compromise:
     def noisy(self) -> bool:
         """Whether torques may follow the noise of sensors."""
         return self._state.innovation.likeness < ALIKE
+
+    @property
+    def surely_noisy(self) -> bool:
+        """Whether nothing but noise of sensors explains how v differs from what was expected."""
+        return self._state.innovation.likeness < UNLIKE
 
     def begins(self, pressed: float) -> bool:
         """Whether levels are traded from now on.

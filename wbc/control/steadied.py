@@ -85,7 +85,8 @@ class SteadyTicks(Independent):
         Args:
             tick: the moment.
         """
-        return self._bound.pressed or self._bound.stepped(tick) or self._compromise.share > 0.0
+        bound = self._bound
+        return bound.pressed or bound.stepped(tick) or self._compromise.share > 0.0 or bound.is_wide(tick.time)
 
     def at_once(self, asked: Asked, trade: float | None) -> Found | None:
         """The tick with the bound, where that is expected to bind; None: solve it without the bound first.
@@ -97,7 +98,7 @@ class SteadyTicks(Independent):
             trade: levels may be traded so long after a change of contacts, s; None: never.
         """
         bound, robot = self._bound, self._robot
-        if bound.pressed or self._compromise.share:
+        if bound.pressed or self._compromise.share or bound.is_wide(asked.tick.time):
             self._look(asked.tick)
             traded = None if trade is None else self._traded(asked, trade)
             if traded is not None:
@@ -130,10 +131,12 @@ class SteadyTicks(Independent):
 
     def _look(self, tick: Tick) -> None:
         """Begins a tick after one at the bound, and says whether the bound may be loosened: a robot that stands, and
-        whose sensors are not noisy, keeps it.
+        whose sensors are not noisy, keeps it. For an arm whose sensors are, it is wide at once.
         """
         compromise, ticker = self._compromise, self._ticker
         compromise.at(tick.time, tick.layout, ticker.innovation(), tick.period, ticker.expected_change)
+        if compromise.surely_noisy and not compromise.share and not tick.layout.contacts:
+            self._bound.widen(tick.time)
         self._bound.loosens = compromise.noisy or ticker.unchanged_for < STANDS
 
     def _traded(self, asked: Asked, trade: float) -> Found | None:

@@ -33,6 +33,10 @@ LASTING, LOOSENS = 0.15, 0.05
 """After so long at the bound, s, it may be loosened, by a factor e in so long: sensors that are noisy would otherwise
 hold torques at it for ever. Humanoid and quadruped fall after 2 to 3 s of a walk with noise if it stays as it is."""
 
+WIDER, WIDE_FOR = 25.0, 0.1
+"""Where torques surely follow the noise of sensors, the bound may be so many times wider, for so long, s. Strict levels
+that are held back by it use what an arm has left, its self-motion: with usual noise that went to and fro at 1 rad/s."""
+
 SOON = 0.05
 """What was less than this ago, s, was shortly before."""
 
@@ -135,7 +139,7 @@ class Steadiness:
     def forget(self) -> None:
         """Forgets the ticks before."""
         self._time, self._passed, self._held = np.nan, 0.0, 0.0
-        self._bound_at = self._turned = -np.inf
+        self._bound_at = self._turned = self._widened = -np.inf
         self._ways: Array = np.zeros(0)
         self._q: Array | None = None
         self._before: Array | None = None
@@ -153,6 +157,22 @@ class Steadiness:
             self._steps = self._layout not in (None, tick.layout)
         self._q, self._layout = robot.q, tick.layout
 
+    def widen(self, time: float) -> None:
+        """Torques follow the noise of sensors: for a while they may.
+
+        Args:
+            time: of the tick, s.
+        """
+        self._widened = time
+
+    def is_wide(self, time: float) -> bool:
+        """Whether the bound is wider than it was told.
+
+        Args:
+            time: of the tick, s.
+        """
+        return 0.0 <= time - self._widened < WIDE_FOR  # clocks may be set back
+
     @property
     def pressed_for(self) -> float:
         """For how long torques have been at the bound, s; times in between count half."""
@@ -161,6 +181,8 @@ class Steadiness:
     @property
     def _most(self) -> float:
         """The time in which torques may change as fast as told, s: more than has passed after long at the bound."""
+        if self.is_wide(self._time):
+            return WIDER * self._passed
         if not self.loosens:
             return self._passed
         return self._passed * math.exp(min(max(self._held - LASTING, 0.0) / LOOSENS, 10.0))
