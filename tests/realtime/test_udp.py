@@ -12,10 +12,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
 import wbc
 from tests.realtime.support import standing
 from wbc import realtime
+from wbc.application.cli import app
 from wbc.control.command import Command
 from wbc.realtime import HardwareSim, Imu, Line, State, SteppedClock, UdpIO
 from wbc.realtime.packets import pack_command, pack_state, unpack_command, unpack_state
@@ -217,6 +219,22 @@ def test_the_command_line_listens_and_tells(tmp_path) -> None:
         rest = process.stdout.read()
     assert report.ended == "finished" and process.returncode == 0
     assert "stood" in rest and "commands" in rest
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--wait", "nan"], "wait, s, = nan must be a number"),
+        (["--duration", "-1"], "duration, s, = -1.0 must be a number"),
+        (["--seed", "-1"], "seed = -1 must be a number"),
+        (["--priority", "200"], "priority = 200 must be a number, 1 or more, 99 at the most"),
+        (["--cpu", "-1"], "cpu = -1 must be a number, 0 or more"),
+        (["--locked", "LF_knee"], "LF_knee"),
+    ],
+)
+def test_wrong_options_of_the_command_line_are_named(options, message) -> None:
+    found = CliRunner().invoke(app, ["hardware-sim", "quadruped", "--port", "0", *options])
+    assert found.exit_code == 2 and message in found.output
 
 
 def test_states_that_were_not_read_are_kept_for_who_wants_them() -> None:

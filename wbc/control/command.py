@@ -148,7 +148,7 @@ def motor_positions(model: Model, space: ConfigurationSpace | None = None) -> In
     if model.actuators:
         raise WbcError(
             f"actuator {model.actuators[0].name!r} of {model.name!r} is not the motor of a joint: it has no "
-            "position to hold; send it solution.torque"
+            "position to hold; lock its joints, wbc.load(..., locked=[...]), or send it solution.torque"
         )
     places = (space or ConfigurationSpace(model)).position_of_velocity[model.actuated]
     if (places < 0).any():

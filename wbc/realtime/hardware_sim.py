@@ -12,7 +12,7 @@ import numpy as np
 from wbc.control.command import Command, motor_positions
 from wbc.copies import Unique
 from wbc.dynamics.load import load
-from wbc.errors import WbcError, show
+from wbc.errors import WbcError, number, show
 from wbc.realtime.clock import Deadlines, MonotonicClock
 from wbc.realtime.holding import holding_gains
 from wbc.realtime.line import Line
@@ -138,6 +138,7 @@ class HardwareSim(Unique):
             wait: s, of the clock on the wall, for the first command.
         """
         clock = MonotonicClock()
+        duration, wait = number(duration, "duration, s,"), number(wait, "wait, s,")
         deadlines, ends, start = Deadlines(clock, self._period), clock.now() + wait, self._plant.time
         while self._unanswered <= UNANSWERED:
             if not self._lockstep:

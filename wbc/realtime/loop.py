@@ -18,7 +18,7 @@ from wbc.errors import WbcError, number, show
 from wbc.model.names import actuator_names
 from wbc.realtime.clock import Clock, Deadlines, MonotonicClock
 from wbc.realtime.holding import holding_gains
-from wbc.realtime.privileges import page_faults, privileged
+from wbc.realtime.privileges import check_privileges, page_faults, privileged
 from wbc.realtime.recorder import RingLog
 from wbc.realtime.report import Report
 from wbc.realtime.state import Bunching, Estimator, RobotIO, State
@@ -106,9 +106,7 @@ def run(
         raise WbcError(f"leave = {show(leave)} must be one of {', '.join(map(repr, REACTIONS))}")
     if record is not None and not isinstance(record, str | Path):
         raise WbcError(f"record = {show(record)} must be the path of a file, or None")
-    for what, given, least, most in (("priority", priority, 1, 99), ("cpu", cpu, 0, 1e6)):
-        if given is not None and not number(given, what, least, most).is_integer():
-            raise WbcError(f"{what} = {given!r} must be a whole number, or None")
+    check_privileges(priority, cpu)
     report = loop.report
     loop.begin(number(patience, "patience, s,"))
     log = None if record is None else loop.log(Path(record))

@@ -9,6 +9,7 @@ import os
 import sys
 from collections.abc import Iterator
 
+from wbc.errors import WbcError, number
 from wbc.threads import single_threaded
 
 _LOCK_NOW_AND_LATER = 3
@@ -16,6 +17,18 @@ _LOCK_NOW_AND_LATER = 3
 
 _SET_TIMER_SLACK = 29
 """PR_SET_TIMERSLACK of prctl."""
+
+
+def check_privileges(priority: int | None, cpu: int | None) -> None:
+    """Whether they can be asked for.
+
+    Args:
+        priority: of SCHED_FIFO; None: the usual one.
+        cpu: number of the processor to stay on; None: any.
+    """
+    for what, given, least, most in (("priority", priority, 1, 99), ("cpu", cpu, 0, 1e6)):
+        if given is not None and not number(given, what, least, most).is_integer():
+            raise WbcError(f"{what} = {given!r} must be a whole number, or None")
 
 
 @contextlib.contextmanager

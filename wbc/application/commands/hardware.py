@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from wbc.application.terminal import tell, tell_problem
-from wbc.errors import WbcError
+from wbc.errors import WbcError, number
 
 
 def hardware_sim(
@@ -22,6 +22,7 @@ def hardware_sim(
     reorder: Annotated[float, typer.Option(help="Share of the packets that arrive 3 ms late, out of order.")] = 0.0,
     noise: Annotated[bool, typer.Option("--noise", help="Add typical noise and bias to the sensors.")] = False,
     friction: Annotated[float, typer.Option(help="Friction coefficient of the ground.")] = 1.0,
+    locked: Annotated[list[str] | None, typer.Option(help="A joint that is held fixed; may be repeated.")] = None,
     base: Annotated[bool, typer.Option("--base", help="Include the true pose of the base in each state.")] = False,
     lockstep: Annotated[bool, typer.Option("--lockstep", help="Wait for a command after each state.")] = False,
     duration: Annotated[float, typer.Option(help="Time to run after the first command, s of the robot's time.")] = 1e9,
@@ -47,11 +48,14 @@ def hardware_sim(
     """
     import wbc
     from wbc.realtime import HardwareSim, Line, SensorErrors
-    from wbc.realtime.privileges import privileged
+    from wbc.realtime.privileges import check_privileges, privileged
     from wbc.simulation import make_plant
 
     try:
-        plant = make_plant(wbc.load(robot), simulator, friction=friction)
+        check_privileges(priority or None, cpu)
+        for what, given in (("seed", seed), ("duration, s,", duration), ("wait, s,", wait)):
+            number(given, what)
+        plant = make_plant(wbc.load(robot, locked=locked or ()), simulator, friction=friction)
         lines = [Line(delay, jitter, loss, reorder, seed=2 * seed + way) for way in range(2)]
         sim = HardwareSim(
             plant,
