@@ -29,7 +29,8 @@ def wait_only(seconds: float) -> None:
         deadlines = Deadlines(clock, PERIOD)
         for _ in range(round(seconds / PERIOD)):
             late.add(deadlines.wait())
-    print(f"{late}; {late.over(1e-4)} of {late.count} over 0.1 ms, {late.over(1e-3)} over 1 ms; {words[-1]}")
+    over = f"{late.over(1e-4)} of {late.count} over 0.1 ms, {late.over(1e-3)} over 1 ms"
+    print(f"{late}; {over}, {deadlines.skipped} were left out; {words[-1]}")
 
 
 def stolen() -> float:

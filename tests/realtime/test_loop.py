@@ -202,9 +202,14 @@ def test_deadlines_are_absolute_and_those_that_are_over_are_left_out() -> None:
     clock.time += 0.0004  # a tick of 0.4 ms moves no deadline
     deadlines.wait()
     assert clock.time == pytest.approx(5.002) and deadlines.skipped == 0
-    clock.time += 0.0025  # the two at 5.003 and 5.004 can't be had any more
-    deadlines.wait()
+    clock.time += 0.0026  # of those at 5.003 and 5.004 the first can't be had any more, and the other one hardly
+    assert deadlines.wait() == 0
     assert clock.time == pytest.approx(5.005) and deadlines.skipped == 2
+    clock.time += 0.0024  # of those at 5.006 and 5.007 the other one can: it begins at once, and moves no deadline
+    assert deadlines.wait() == pytest.approx(0.0004)
+    assert clock.time == pytest.approx(5.0074) and deadlines.due == pytest.approx(5.007) and deadlines.skipped == 3
+    deadlines.wait()
+    assert clock.time == pytest.approx(5.008) and deadlines.skipped == 3
 
 
 def test_the_clock_of_the_system_waits_as_long_as_it_is_told() -> None:

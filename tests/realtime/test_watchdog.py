@@ -146,7 +146,7 @@ def test_ticks_that_are_late() -> None:
 
     def dawdle(t: float, _: object) -> None:
         if t >= FAULT:
-            clock.time += 1.5e-3
+            clock.time += 1.7e-3
 
     report = realtime.run(
         controller, io, 0.06, ramp=0.0, clock=clock, targets=dawdle, watchdog=Watchdog(late=(3, "hold"))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import time
 from typing import Protocol, runtime_checkable
 
@@ -10,6 +9,10 @@ from wbc.errors import number
 
 SPIN = 1.5e-4
 """The last part of a wait, s, in which the clock is looked at all the time: sleep alone wakes up late."""
+
+
+AT_ONCE = 0.5
+"""A tick that is late by less than this share of its period is not left out: most take less than the rest of it."""
 
 
 @runtime_checkable
@@ -69,7 +72,8 @@ class SteppedClock:
 
 
 class Deadlines:
-    """The deadlines of ticks: start + n · period. Ticks whose time has passed are skipped and counted.
+    """The deadlines of ticks: start + n · period. Ticks whose time has passed are skipped and counted; one that is late
+    by less than `AT_ONCE` of a period begins at once.
 
     Args:
         clock: that tells the time.
@@ -89,8 +93,9 @@ class Deadlines:
         """Waits for the next deadline; by how much it was missed on waking, s."""
         self._count += 1
         late = self._clock.now() - (self._start + self._count * self._period)
-        if late > 0.0:  # in the middle of a period or later: the next one that is to come
-            missed = math.floor(late / self._period) + 1
+        if late > 0.0:
+            whole, rest = divmod(late, self._period)
+            missed = int(whole) + (rest >= AT_ONCE * self._period)
             self._count += missed
             self.skipped += missed
         self.due = self._start + self._count * self._period

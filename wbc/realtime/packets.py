@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import struct
 import zlib
+from itertools import accumulate
 from typing import NamedTuple
 
 import numpy as np
@@ -94,7 +95,8 @@ def unpack_state(packet: bytes, sensors: tuple[str, ...]) -> tuple[Heading, Stat
     lengths = [nq, nv, na, *([3, 3] if flags & 1 else []), felt, *([7, 6] if flags & 2 else [])]
     if len(body) != sum(lengths):
         raise WbcError(f"the state has {len(body)} numbers; its header says {sum(lengths)}")
-    parts = np.split(body, np.cumsum(lengths)[:-1])
+    ends = list(accumulate(lengths))
+    parts = [body[end - length : end] for end, length in zip(ends, lengths, strict=True)]
     position, velocity, torque, *rest = parts
     imu = Imu(rest.pop(0), rest.pop(0)) if flags & 1 else None
     contacts = dict(zip(sensors, rest.pop(0).tolist(), strict=True))
