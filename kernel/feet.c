@@ -1,6 +1,7 @@
 /* Feet as an inertial sensor sees them: `wbc.estimation.feet` is the reference and tells what is computed. */
 #include "arrays.h"
 #include "module.h"
+#include "taking.h"
 
 #define SEEN 11 /* arguments of feet_seen */
 
@@ -26,47 +27,41 @@ static void spread(const double R[9], const double *J, Py_ssize_t nv, Py_ssize_t
                              (i == j ? kinematics * kinematics : 0.0);
 }
 
-/* an array of any dimension with so many numbers; NULL with an exception set */
-static double *sized(Views *views, PyObject *array, const char *what, Py_ssize_t size, int writable) {
-    Py_ssize_t found = 0;
-    double *data = flat(views, array, what, &found, writable);
-    if (data && found == size) return data;
-    if (data) PyErr_Format(PyExc_ValueError, "%s has %zd numbers, expected %zd", what, found, size);
-    return NULL;
-}
-
 /* feet_seen(poses, J, velocity, first, turn, arm, encoder, kinematics, places, noise, rolling): of how frames move in the base
    (`FramesMotion`; the columns of joints in J are those from `first` on) it writes the last three. */
 static PyObject *feet_seen(PyObject *module, PyObject *const *args, Py_ssize_t count) {
     (void)module;
     View room[SEEN];
     Views views = {.view = room, .room = SEEN};
-    if (count != SEEN) return PyErr_Format(PyExc_TypeError, "feet_seen takes %d arguments, not %zd", SEEN, count);
+    if (!enough("feet_seen", count, SEEN)) return NULL;
     const Py_ssize_t first = PyLong_AsSsize_t(args[3]);
-    if (PyErr_Occurred()) return NULL;
-    const double encoder = PyFloat_AsDouble(args[6]), kinematics = PyFloat_AsDouble(args[7]);
+    const double encoder = PyErr_Occurred() ? 0.0 : PyFloat_AsDouble(args[6]);
+    const double kinematics = PyErr_Occurred() ? 0.0 : PyFloat_AsDouble(args[7]);
     if (PyErr_Occurred()) return NULL;
     Py_ssize_t size = 0, entries = 0;
-    const double *poses = NULL, *J = NULL, *velocity = NULL, *R = NULL, *arm = NULL;
-    double *places = flat(&views, args[8], "places", &size, 1), *noise = NULL, *rolling = NULL;
+    double *places = flat(&views, args[8], "places", &size, 1);
+    int bad = !places;
     const Py_ssize_t feet = size / 3;
-    int good = places && (poses = sized(&views, args[0], "poses", 16 * feet, 0)) && (J = flat(&views, args[1], "J", &entries, 0)) &&
-               (velocity = sized(&views, args[2], "velocity", 6 * feet, 0)) && (R = sized(&views, args[4], "turn", 9, 0)) &&
-               (arm = sized(&views, args[5], "arm", 3, 0)) && (noise = sized(&views, args[9], "noise", 9 * feet, 1)) &&
-               (rolling = sized(&views, args[10], "rolling", 3 * feet, 1));
+    const double *poses = numbers(&views, args[0], "poses", 16 * feet, 0, &bad);
+    const double *J = bad ? NULL : flat(&views, args[1], "J", &entries, 0);
+    if (!J) bad = 1;
+    const double *velocity = numbers(&views, args[2], "velocity", 6 * feet, 0, &bad);
+    const double *R = numbers(&views, args[4], "turn", 9, 0, &bad), *arm = numbers(&views, args[5], "arm", 3, 0, &bad);
+    double *noise = numbers(&views, args[9], "noise", 9 * feet, 1, &bad);
+    double *rolling = numbers(&views, args[10], "rolling", 3 * feet, 1, &bad);
     const Py_ssize_t nv = feet ? entries / (6 * feet) : first;
-    if (good && (size != 3 * feet || entries != 6 * feet * nv || first < 0 || first > nv)) {
+    if (!bad && (size != 3 * feet || entries != 6 * feet * nv || first < 0 || first > nv)) {
         PyErr_Format(PyExc_ValueError, "%zd numbers in J and columns from %zd on do not fit %zd feet", entries, first, feet);
-        good = 0;
+        bad = 1;
     }
-    for (Py_ssize_t k = 0; good && k < feet; k++) {
+    for (Py_ssize_t k = 0; !bad && k < feet; k++) {
         const double *pose = poses + 16 * k, from[3] = {pose[3] - arm[0], pose[7] - arm[1], pose[11] - arm[2]};
         turn_back(R, from, places + 3 * k);
         turn_back(R, velocity + 6 * k + 3, rolling + 3 * k);
         spread(R, J + 6 * k * nv, nv, first, encoder, kinematics, noise + 9 * k);
     }
     views_release(&views);
-    if (!good) return NULL;
+    if (bad) return NULL;
     Py_RETURN_NONE;
 }
 

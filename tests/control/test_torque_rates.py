@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from wbc.control import steadiness as module
 from wbc.control.solving import Outcome
-from wbc.control.steadiness import Steadiness, SteadySolving, TorqueRates
+from wbc.control.steadiness import Room, Steadiness, SteadySolving, TorqueRates
 
 EFFORT = np.array([10.0, 20.0, 0.0])
 LAST = np.array([3.0, -1.0, 0.0])
@@ -37,8 +38,31 @@ def test_brakes_may_change_twelve_times_faster() -> None:
         ((-0.06, -0.06, 0.0), [1.0, 24.0, 3.0], [12.0, 2.0, 3.0]),
         ((0.04, -0.04, 0.0), [1.0, 2.0, 3.0], [1.0, 2.0, 3.0]),
     ):
-        found = task.changes(robot(v=v))
-        assert found[0].tolist() == down and found[1].tolist() == up
+        found = task.room(robot(v=v), tick(0.0))
+        assert found.down.tolist() == down and found.up.tolist() == up
+
+
+@pytest.mark.skipif(module.kernel is None, reason="the kernel was not built")
+def test_the_kernel_agrees_with_numpy(monkeypatch) -> None:
+    rng = np.random.default_rng(0)
+    effort = np.array([10.0, 5.0, 0.0, np.inf, 20.0])
+    least, most = np.where(effort == 20.0, 0.0, -effort), 0.1 * effort
+    for case in range(200):
+        speed, last = rng.normal(scale=0.1, size=5), np.minimum(rng.normal(scale=5.0, size=5), 3.0 * effort)
+        given = speed, None if case % 5 == 0 else last, most, least, effort
+        told = []
+        for kernel in (module.kernel, None):
+            with monkeypatch.context() as context:
+                context.setattr(module, "kernel", kernel)
+                rooms = module._room(*given)
+                room = Room(tick(0.0), speed, most, rooms[0], rooms[1], None)  # type: ignore[arg-type]
+                change = np.where(np.isfinite(most), -rooms[0] if case % 2 else rooms[1], 0.0)
+                told.append((rooms, room.ways(last + (case % 3) * change, last)))
+        np.testing.assert_array_equal(told[0][0], told[1][0])
+        assert (told[0][1] is None) == (told[1][1] is None) == (case % 3 == 0)
+        if told[0][1] is not None:
+            np.testing.assert_array_equal(told[0][1], told[1][1])
+            assert told[0][1][2] == told[0][1][3] == 0.0, "there is no bound where there is no torque, or any"
 
 
 def test_torques_stay_near_the_last_ones_and_within_what_there_is() -> None:

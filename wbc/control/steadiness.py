@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from wbc.arrays import Array
+from wbc.compiled import kernel
 from wbc.control.equation_of_motion import MotionEquation
 from wbc.control.inserted import InsertedLevel
 from wbc.control.program import Part, Program
@@ -67,6 +68,43 @@ class Room(NamedTuple):
         """Whether it is that of a tick: all that it was made of is the same object, and none of them changes."""
         return self.tick is tick and self.v is robot.v and self.most is most
 
+    def ways(self, torque: Array, last: Array) -> Array | None:
+        """1 where a torque rises as far as it may, −1 where it falls so far, 0 elsewhere; None: no torque does.
+
+        Args:
+            torque: N m or N, shape (na,).
+            last: that of the tick before, shape (na,).
+        """
+        if kernel is not None:
+            found = np.empty(len(torque))
+            any_does = kernel.rates_ways(torque, last, self.down, self.up, self.most, found)
+            return found if any_does else None
+        change, nearly, gives = torque - last, 1e-7 * self.most, self.most > 0.0
+        rises, falls = gives & (self.up - change <= nearly), gives & (change + self.down <= nearly)
+        found = np.subtract(rises, falls, dtype=float)
+        return found if found.any() else None
+
+
+def _room(speed: Array, last: Array | None, most: Array, least: Array, effort: Array) -> Array:
+    """How far torques may go down and up, and their bounds, shape (4, na).
+
+    Args:
+        speed: of what they drive, shape (na,).
+        last: that of the tick before, shape (na,); None: there was none.
+        most: greatest change in a tick of what does not brake, shape (na,).
+        least: that actuators give, shape (na,).
+        effort: that they give at most, shape (na,).
+    """
+    found: Array = np.empty((4, len(speed)))
+    if kernel is not None:
+        kernel.rates_room(speed, last, most, least, effort, MOVES, BRAKES, found)
+        return found
+    origin = np.zeros(len(speed)) if last is None else np.clip(last, least, effort)
+    for row, motion in zip(found, (speed, -speed), strict=False):
+        row[:] = np.where(motion > MOVES, BRAKES, 1.0) * most
+    found[2], found[3] = np.maximum(origin - found[0], least), np.minimum(origin + found[1], effort)
+    return found
+
 
 class TorqueRates(Task):
     """Keeps torques near those of the last tick, except for brakes.
@@ -92,10 +130,8 @@ class TorqueRates(Task):
         """
         known = self._room
         if known is None or not known.holds(robot, tick, self.most):
-            least, most, last = robot.limits.least, robot.limits.effort, tick.last_torque
-            last = np.zeros(robot.na) if last is None else np.minimum(np.maximum(last, least), most)
-            down, up = self.changes(robot)
-            lower, upper = np.maximum(last - down, least), np.minimum(last + up, most)
+            speed, last, limits = robot.actuation_matrix.dot(robot.v), tick.last_torque, robot.limits
+            down, up, lower, upper = _room(speed, last, self.most, limits.least, limits.effort)
             rows = Rows(lower, upper, torque=np.arange(robot.na))
             known = self._room = Room(tick, robot.v, self.most, down, up, rows)
         return known
@@ -103,12 +139,6 @@ class TorqueRates(Task):
     def rows(self, robot: Dynamics, tick: Tick) -> Rows:
         """See `Task`; a row an actuator."""
         return self.room(robot, tick).rows
-
-    def changes(self, robot: Dynamics) -> tuple[Array, Array]:
-        """How far torques may go down and up in a tick, each of shape (na,)."""
-        speed = robot.actuation_matrix.dot(robot.v)
-        down, up = (np.where(motion > MOVES, BRAKES, 1.0) * self.most for motion in (speed, -speed))
-        return down, up
 
     def row_names(self, robot: Dynamics, tick: Tick) -> list[str]:
         """See `Task`."""
@@ -132,7 +162,6 @@ class Steadiness:
         self._slope = robot.limits.effort / rise
         can = self._slope > 0.0  # an actuator without effort is left to the guard
         self._per_slope = np.where(can, 1.0 / np.where(can, self._slope, 1.0), 0.0)
-        self._never = np.where(can, 0.0, -np.inf)  # such an actuator is at no bound
         self.task = TorqueRates(self._slope)
         self.forget()
 
@@ -228,10 +257,8 @@ class Steadiness:
         """Whether a torque that keeps the bound is held back by it; the actuators' own limits do not count."""
         room = self.task.room(robot, tick)
         assert tick.last_torque is not None  # else nothing is expected
-        change, nearly = torque - tick.last_torque, 1e-7 * self.task.most + self._never
-        falls, rises = change + room.down <= nearly, room.up - change <= nearly
-        ways = np.subtract(rises, falls, dtype=float)  # 1, -1; 0 where a torque is not at the bound
-        if not ways.any():
+        ways = room.ways(torque, tick.last_torque)
+        if ways is None:
             return False
         if tick.time - self._bound_at > SOON:
             self._ways = np.zeros(robot.na)
