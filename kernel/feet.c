@@ -2,8 +2,10 @@
 #include "arrays.h"
 #include "module.h"
 #include "taking.h"
+#include "vectors.h"
 
 #define SEEN 11 /* arguments of feet_seen */
+#define ROLLED 6
 
 /* out = R' x for a matrix by rows */
 static void turn_back(const double R[9], const double x[3], double out[3]) {
@@ -65,7 +67,36 @@ static PyObject *feet_seen(PyObject *module, PyObject *const *args, Py_ssize_t c
     Py_RETURN_NONE;
 }
 
+/* feet_rolled(rolling, rate, rotation, radii, dt, out): how far the centres of balls roll on the ground that turn by `rolling`
+   in the base and with the base by `rate` */
+static PyObject *feet_rolled(PyObject *module, PyObject *const *args, Py_ssize_t count) {
+    (void)module;
+    View room[ROLLED];
+    Views views = {.view = room, .room = ROLLED};
+    if (!enough("feet_rolled", count, ROLLED)) return NULL;
+    const double dt = PyFloat_AsDouble(args[4]);
+    if (PyErr_Occurred()) return NULL;
+    Py_ssize_t feet = 0;
+    const double *radii = flat(&views, args[3], "radii", &feet, 0);
+    int bad = !radii;
+    const double *rolling = numbers(&views, args[0], "rolling", 3 * feet, 0, &bad);
+    const double *rate = numbers(&views, args[1], "rate", 3, 0, &bad), *R = numbers(&views, args[2], "rotation", 9, 0, &bad);
+    double *out = numbers(&views, args[5], "out", 3 * feet, 1, &bad);
+    for (Py_ssize_t k = 0; !bad && k < feet; k++) {
+        const double *own = rolling + 3 * k, omega[3] = {own[0] + rate[0], own[1] + rate[1], own[2] + rate[2]};
+        double spin[3];
+        turn(R, omega, spin);
+        out[3 * k] = spin[1] * radii[k] * dt;
+        out[3 * k + 1] = -spin[0] * radii[k] * dt;
+        out[3 * k + 2] = 0.0;
+    }
+    views_release(&views);
+    if (bad) return NULL;
+    Py_RETURN_NONE;
+}
+
 static PyMethodDef methods[] = {
+    {"feet_rolled", (PyCFunction)(void (*)(void))feet_rolled, METH_FASTCALL, "How far balls roll on the ground."},
     {"feet_seen", (PyCFunction)(void (*)(void))feet_seen, METH_FASTCALL, "Feet as an inertial sensor sees them."},
     {NULL, NULL, 0, NULL}};
 

@@ -10,7 +10,7 @@ int poses_register(PyObject *module);     /* pose_errors: how far poses are from
 int law_register(PyObject *module);       /* law: the right-hand side of a task with a target */
 int frames_register(PyObject *module);    /* Frames, States: how frames move; the check of a state */
 int filter_register(PyObject *module);    /* filter_predict, _correct, _level: where a walking robot is */
-int feet_register(PyObject *module);      /* feet_seen: feet as an inertial sensor sees them */
+int feet_register(PyObject *module);      /* feet_seen, feet_rolled: feet as an inertial sensor sees them */
 int terms_register(PyObject *module);     /* Terms: whole-body quantities out of a backend's memory */
 int pairs_register(PyObject *module);     /* how the distances of pairs of solids change */
 int edges_register(PyObject *module);     /* corners and crossing edges of such pairs */

@@ -39,6 +39,20 @@ def test_the_kernel_agrees_with_numpy(seed, monkeypatch) -> None:
             np.testing.assert_allclose(one, other, rtol=0, atol=1e-14)
 
 
+@pytest.mark.parametrize("compiled", [True, False])
+def test_a_ball_rolls_by_its_radius_times_the_angle(compiled, monkeypatch) -> None:
+    if not compiled:
+        monkeypatch.setattr(module, "kernel", None)
+    elif module.kernel is None:
+        pytest.skip("the kernel was not built")
+    rng = np.random.default_rng(3)
+    turn, rate, radii = so3.exp(rng.normal(size=3)), rng.normal(size=3), np.array([0.02, 0.0, 0.1])
+    feet = Feet(np.zeros((3, 3)), np.zeros((3, 3, 3)), rng.normal(size=(3, 3)))
+    found = feet.rolled(rate, turn, radii, 1e-3)
+    for own, radius, way in zip(feet.rolling, radii, found, strict=True):
+        np.testing.assert_allclose(way, 1e-3 * np.cross(turn @ (own + rate), [0.0, 0.0, radius]), atol=1e-15)
+
+
 def test_feet_are_seen_from_where_the_sensor_is() -> None:
     robot, feet, turn, arm = some(7)
     seen = Feet.seen(robot.frames_motion(feet), turn, arm, NOISE)

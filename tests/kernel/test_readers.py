@@ -197,6 +197,10 @@ def test_feet(seed):
     given += [np.empty((feet, 3)), np.empty((feet, 3, 3)), np.empty((feet, 3))]
     kernel.feet_seen(*given)
     try_each(rng, kernel.feet_seen, given, lambda found: None)
+    given = [numbers(rng, (feet, 3), 0.05), numbers(rng, 3), numbers(rng, (3, 3)), numbers(rng, feet, 0.05), 1e-3]
+    given.append(np.empty((feet, 3)))
+    kernel.feet_rolled(*given)
+    try_each(rng, kernel.feet_rolled, given, lambda found: None)
 
 
 @pytest.mark.parametrize("seed", range(10))

@@ -6,8 +6,6 @@ import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-import numpy as np
-
 from wbc.arrays import Array
 from wbc.contacts import Contact, as_contacts
 from wbc.control.ramps import Ramp, Ramps
@@ -135,7 +133,7 @@ class Support:
         """
         if self._settled:
             return False
-        weight = robot.mass * (float(np.linalg.norm(robot.model.gravity)) or 9.81)
+        weight = robot.mass * (math.hypot(*robot.model.gravity.tolist()) or 9.81)
         for name, ramp in self._ramps.advance(time, whose):
             self._follow(name, ramp, weight, borne)
         for state in self._states.values():

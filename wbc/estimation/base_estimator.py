@@ -23,9 +23,6 @@ from wbc.realtime.state import State
 Feeling: TypeAlias = Literal["auto", "sensors", "torques"]
 """How contacts are found: by the state's contact sensors, by its measured torques, or by sensors where it has some."""
 
-_ACROSS = np.array([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 0.0]])
-"""Of an angular velocity in world axes, the velocity of what is above the point about which it turns: ω @ _ACROSS."""
-
 LOST = (50.0, 500.0)
 """How fast readings of the inertial sensor may change while some are lost: rad/s² and m/s³."""
 
@@ -96,13 +93,13 @@ class BaseEstimator:
         if not is_transform(T):
             raise WbcError(f"imu = {show(imu)} is not a homogeneous transform [[R, p], [0, 1]] with a rotation R")
         self._turn, self._arm = T[:3, :3].copy(), T[:3, 3].copy()
-        self._aside = bool(self._arm.any())
+        self._aside = not np.array_equal(T, np.eye(4))
         self._noise = noise or FilterNoise()
         self._weight = 9.81 * robot.mass
         share = number(threshold, "threshold, a share of the weight,", high=1.0)
         self._detector_for = share * self._weight, 0.5 * share * self._weight, settle
         self._radii = np.array([_ball(robot, foot) if radius is None else radius for foot in self.feet])
-        self._arms, self._pointed = self._radii[:, None], not self._radii.any()
+        self._pointed = not self._radii.any()
         self._level = None if level is None else number(level, "level, m,", high=1e3, above=True)
         self._neutral = robot.neutral()
         self._rest = np.zeros(robot.nv)
@@ -184,7 +181,9 @@ class BaseEstimator:
         found = self.filter
         self._shortest = min(self._shortest, dt)
         if dt <= LONGEST:
-            found.predict(state.imu.rate, state.imu.force, dt, self._rolled(state.imu.rate, feet.rolling, dt))
+            rate = state.imu.rate
+            rolled = None if self._pointed else feet.rolled(rate - found.gyro_bias, found.rotation, self._radii, dt)
+            found.predict(rate, state.imu.force, dt, rolled)
         else:
             for foot in self._numbers:
                 found.lift(foot)
@@ -202,16 +201,6 @@ class BaseEstimator:
                 found.stand(foot, feet.places[foot], feet.noise[foot])
                 if self._level is not None:
                     found.level(foot, self._radii[foot], self._level)
-
-    def _rolled(self, rate: Array, rolling: Array, dt: float) -> Array | None:
-        """How far the centres of the feet roll, m, world axes, shape (feet, 3); None: they are points.
-
-        The centre of a ball on the ground moves by ω × r, r from where it touches to the centre.
-        """
-        if self._pointed:
-            return None
-        found = self.filter
-        return np.asarray((rolling + (rate - found.gyro_bias)) @ (found.rotation.T @ _ACROSS) * (dt * self._arms))
 
     def _normal_forces(self, state: State) -> Array:
         """What the feet carry, N, shape (feet,)."""
@@ -232,10 +221,10 @@ class BaseEstimator:
         """Q and v of the robot."""
         assert state.imu is not None
         found = self.filter
-        turn = found.rotation @ self._turn.T
-        rate = self._turn @ (state.imu.rate - found.gyro_bias)
+        turn, rate = found.rotation, state.imu.rate - found.gyro_bias
         position, velocity = found.position, found.velocity
         if self._aside:
+            turn, rate = turn @ self._turn.T, self._turn @ rate
             position = position - turn @ self._arm
             velocity = velocity - turn @ cross(rate, self._arm)
         q = np.concatenate([position, quaternion.from_matrix(turn), state.position])

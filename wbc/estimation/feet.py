@@ -48,3 +48,23 @@ class Feet(NamedTuple):
         spread = noise.encoder**2 * J @ J.transpose(0, 2, 1) + noise.kinematics**2 * np.eye(3)
         places = (motion.poses[:, :3, 3] - arm) @ turn
         return cls(places, np.asarray(spread), motion.velocity.reshape(-1, 6)[:, 3:] @ turn)
+
+    def rolled(self, rate: Array, rotation: Array, radii: Array, dt: float) -> Array:
+        """How far feet roll on the ground: the centre of a ball goes by ω × r, r from where it touches to the centre.
+
+        Args:
+            rate: angular velocity of the base, axes of the sensor, rad/s, shape (3,).
+            rotation: of the sensor in the world, shape (3, 3).
+            radii: of the feet, m, shape (feet,).
+            dt: s.
+
+        Returns:
+            World axes, m, shape (feet, 3).
+        """
+        found: Array = np.empty(self.rolling.shape)
+        if kernel is not None:
+            kernel.feet_rolled(self.rolling, rate, rotation, radii, dt, found)
+            return found
+        spin = (self.rolling + rate) @ rotation.T
+        found[:, 0], found[:, 1], found[:, 2] = spin[:, 1] * radii * dt, -spin[:, 0] * radii * dt, 0.0
+        return found
