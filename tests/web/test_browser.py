@@ -166,6 +166,12 @@ def test_a_kinematic_scene_has_a_page_with_distances() -> None:
         assert link.fault is None and browser.complaints() == []
 
 
+def test_an_address_where_no_page_can_be_is_told() -> None:
+    for host in ("nowhere.invalid", "192.0.2.1", ""):
+        with pytest.raises(wbc.WbcError, match=f"no page on {host}, port {PORT}"):
+            Link(Live(scene()), host, PORT)
+
+
 def test_a_log_is_gone_through() -> None:
     from wbc.web.replay import Replay
 

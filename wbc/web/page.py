@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import socket
 import threading
 import warnings
 from collections.abc import Callable
@@ -18,6 +19,13 @@ try:
     import viser
 except ImportError as error:
     raise WbcError(f"the page needs viser: pip install 'wbc[web]' ({error})") from None
+
+
+def _look_for(host: str) -> None:
+    """Raises an `OSError` where nothing can listen at an address; viser would wait for ever."""
+    family, *_, where = socket.getaddrinfo(host, 0, type=socket.SOCK_STREAM)[0]
+    with socket.socket(family, socket.SOCK_STREAM) as probe:
+        probe.bind(where)
 
 
 class Page:
@@ -46,11 +54,13 @@ class Page:
         self._lock = threading.Lock()
         self._send = send
         try:
+            _look_for(host)
             with contextlib.redirect_stdout(None):  # viser tells where it is; so do we
                 self._server: Any = viser.ViserServer(host, port, label=f"wbc: {scenery.title}", verbose=False)
         except OSError as error:
             raise WbcError(f"no page on {host}, port {port}: {error.strerror or error}") from None
         shown = "127.0.0.1" if host in ("0.0.0.0", "::") else host
+        shown = f"[{shown}]" if ":" in shown else shown
         self.address = f"http://{shown}:{self._server.get_port()}"
         gui = self._server.gui
         with warnings.catch_warnings():
