@@ -40,7 +40,8 @@ def test_npz(log, tmp_path) -> None:
 
 
 def test_pandas(log, tmp_path) -> None:
-    pandas = pytest.importorskip("pandas")
+    import pandas
+
     table = to_pandas(log)
     np.testing.assert_array_equal(table.index, log.time)
     np.testing.assert_array_equal(table["torque.LF_KFE"], log.torque[:, log.actuators.index("LF_KFE")])
@@ -53,7 +54,8 @@ def test_pandas(log, tmp_path) -> None:
 
 
 def test_mcap(log, tmp_path) -> None:
-    reader = pytest.importorskip("mcap.reader")
+    from mcap import reader
+
     path = tmp_path / "x.mcap"
     save_mcap(log, path)
     with path.open("rb") as file:
