@@ -13,7 +13,7 @@ from tasks.collision import CollisionAvoidance
 from tasks.custom import Rows as OwnRows
 from tasks.spin import WheelSpin
 from wbc.contacts import Contact, RollingContact, SurfaceContact
-from wbc.errors import WbcError, show, unknown_name
+from wbc.errors import WbcError, show, unknown_name, words
 from wbc.model.wheel import Wheel
 from wbc.tasking.gains import Gains
 from wbc.tasking.rows import Rows
@@ -135,31 +135,38 @@ def _plain_gains(gains: Gains) -> dict[str, Any]:
     return {"kp": kp.tolist(), "kd": kd.tolist()}
 
 
-def made(name: str, value: Any, contacts: Mapping[str, Contact], whose: str) -> Any:  # noqa: ANN401
+def made(name: str, value: Any, contacts: Mapping[str, Contact]) -> Any:  # noqa: ANN401
     """An argument from plain data that `plain` made or a person wrote.
 
     Args:
         name: of the argument.
         value: plain data.
         contacts: of the stack, by name.
-        whose: the task, for messages.
     """
     if name == "target" and value == HOLD:
         return None
     if name == "gains":
-        return _made_gains(value, whose)
+        return _made_gains(value)
     if name == "wheels":
-        return [_contact(one, contacts, whose) for one in ([value] if isinstance(value, str) else value)]
+        return [_contact(one, contacts) for one in ([value] if isinstance(value, str) else words(value, name))]
     if name == "wheel" and isinstance(value, Mapping):
-        _check_keys(value, WHEEL, f"entry of the wheel of {whose}")
+        _check_keys(value, WHEEL, "entry of the wheel")
         return Wheel(**value)
     if name == "make":
         if not isinstance(value, Mapping):
-            raise WbcError(f"{whose}: make = {show(value)} must be a table of rows: lower, upper, and blocks")
-        _check_keys(value, ROWS, f"entry of the rows of {whose}")
+            raise WbcError(f"make = {show(value)} must be a table of rows: lower, upper, and blocks")
+        _check_keys(value, ROWS, "entry of the rows")
         parts: dict[str, Any] = {key: part if isinstance(part, str) else _block(part) for key, part in value.items()}
         return Rows(**parts)
+    if isinstance(value, list) and _ragged(value):
+        raise WbcError(f"{name} = {show(value)} has rows of different lengths")
     return value
+
+
+def _ragged(value: list[Any]) -> bool:
+    """Whether it is a matrix of numbers whose rows are not as long as each other."""
+    rows = [part for part in value if isinstance(part, list) and all(isinstance(one, int | float) for one in part)]
+    return len(rows) == len(value) and len({len(row) for row in rows}) > 1
 
 
 def _block(value: object) -> Any:  # noqa: ANN401  an array
@@ -168,20 +175,18 @@ def _block(value: object) -> Any:  # noqa: ANN401  an array
     return found.astype(np.intp) if found.dtype.kind in "iu" and found.ndim == 1 else found.astype(float)
 
 
-def _made_gains(value: object, whose: str) -> Gains:
+def _made_gains(value: object) -> Gains:
     if isinstance(value, int | float) and not isinstance(value, bool):
         return Gains(value)
     if not isinstance(value, Mapping):
-        raise WbcError(
-            f"{whose}: gains = {show(value)} must be a frequency in Hz, or a table such as {{ frequency_hz = 2.0 }}"
-        )
-    _check_keys(value, GAINS, f"entry of the gains of {whose}")
+        raise WbcError(f"gains = {show(value)} must be a frequency in Hz, or a table such as {{ frequency_hz = 2.0 }}")
+    _check_keys(value, GAINS, "entry of the gains")
     return Gains(**value)
 
 
-def _contact(name: object, contacts: Mapping[str, Contact], whose: str) -> Contact:
-    if not isinstance(name, str) or name not in contacts:
-        raise WbcError(f"{whose}: {unknown_name('contact', name, contacts)}")
+def _contact(name: str, contacts: Mapping[str, Contact]) -> Contact:
+    if name not in contacts:
+        raise unknown_name("contact", name, contacts)
     return contacts[name]
 
 

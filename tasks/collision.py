@@ -32,6 +32,9 @@ RAMP = 0.01
 SAME = 1e-7
 """The nearest points of a pair whose distance is that of a corner but for this need no row of their own, m."""
 
+MOST_ROWS = 10_000
+"""More than a solver could take in any time."""
+
 
 class CollisionAvoidance(Kept):
     """Keeps the shapes of the robot apart from each other and from those of the world, by a margin.
@@ -80,8 +83,8 @@ class CollisionAvoidance(Kept):
             raise WbcError(f"{name}: give a wbc.CollisionGeometry or a robot, not {show(geometry)}")
         self.geometry = geometry
         self.margin = number(margin, f"{name}: margin", high=10.0)
-        if rows is not None and (not isinstance(rows, int) or rows < 1):
-            raise WbcError(f"{name}: rows = {show(rows)} must be a number of rows, 1 or more")
+        if rows is not None and (not isinstance(rows, int) or isinstance(rows, bool) or not 1 <= rows <= MOST_ROWS):
+            raise WbcError(f"{name}: rows = {show(rows)} must be a number of rows, 1 to {MOST_ROWS}")
         self._most = rows
         self._proximity = Proximity(geometry)
         self._horizon = Horizon(self.margin + FREE, 2.0 * self.stopping.approach, self.braking, FLAT)

@@ -230,6 +230,10 @@ class _Laid:
         return self._bounds[1:]
 
 
+MOST_SIDES = 1000
+"""A pyramid of so many sides is a cone but for 5e-6."""
+
+
 class FrictionCones(Task):
     """Keeps contact forces inside the friction cone: no pulling, slipping or tipping.
 
@@ -265,8 +269,8 @@ class FrictionCones(Task):
         weight: float = 1.0,
     ) -> None:
         super().__init__("friction cones" if name is None else name, weight)
-        if not isinstance(sides, int) or sides < 3:
-            raise WbcError(f"{self.name}: sides = {show(sides)} must be a whole number, 3 or more")
+        if not isinstance(sides, int) or not 3 <= sides <= MOST_SIDES:
+            raise WbcError(f"{self.name}: sides = {show(sides)} must be a whole number, 3 to {MOST_SIDES}")
         self.sides = sides
         names = [sliding] if isinstance(sliding, str) else sliding
         if not isinstance(names, Iterable):

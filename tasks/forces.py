@@ -10,7 +10,7 @@ from tasks.axes import AXES, picked
 from wbc.arrays import ArrayLike
 from wbc.contacts import Contact
 from wbc.dynamics import Dynamics
-from wbc.errors import WbcError, unknown_name
+from wbc.errors import WbcError, unknown_name, word
 from wbc.tasking.rows import Rows
 from wbc.tasking.target import Aimed, Moving, Target
 from wbc.tasking.task import Task
@@ -40,7 +40,7 @@ class ContactForce(Aimed):
         tolerance: ArrayLike | None = None,
     ) -> None:
         super().__init__(f"force of {contact}" if name is None else name, weight, tolerance)
-        self.contact = contact
+        self.contact = word(contact, f"{self.name}: contact")
         if target is None:
             raise WbcError(f"{self.name}: a force has no target to hold; give one, shape (3,) or (6,)")
         self._target = Target(target, ((3,), (6,)), 3, whose=self.name)

@@ -10,7 +10,7 @@ import numpy as np
 from wbc.arrays import Array, ArrayLike, IntArray
 from wbc.contacts import Contact
 from wbc.dynamics import Dynamics
-from wbc.errors import WbcError, show, unknown_name
+from wbc.errors import WbcError, unknown_name, words
 from wbc.model.names import actuator_names, velocity_names
 from wbc.tasking.gains import Gains
 from wbc.tasking.law import law
@@ -25,11 +25,7 @@ class OnJoints(Aimed):
 
     def __init__(self, joints: Iterable[str] | None, name: str, weight: float, tolerance: ArrayLike | None) -> None:
         super().__init__(name, weight, tolerance)
-        if isinstance(joints, str):
-            raise WbcError(f"{name}: joints must be a list of names, not the text {joints!r}")
-        if joints is not None and not isinstance(joints, Iterable):
-            raise WbcError(f"{name}: joints must be a list of names, not {show(joints)}")
-        self.joints = None if joints is None else tuple(joints)
+        self.joints = None if joints is None else words(joints, f"{name}: joints")
         self._found_for: object = None
 
     def _find(self, robot: Dynamics) -> None:

@@ -242,7 +242,7 @@ class VelocityLimits(LimitedJoints):
         super().__init__(margin, speed_scale, "velocity limits" if name is None else name, weight)
         self.share = number(share, f"{self.name}: share", high=1.0, above=True)
         self.acceleration = (
-            None if acceleration is None else number(acceleration, f"{self.name}: acceleration", above=True)
+            None if acceleration is None else number(acceleration, f"{self.name}: acceleration", high=1e12, above=True)
         )
 
     def rows(self, robot: Dynamics, tick: Tick) -> Rows:

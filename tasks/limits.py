@@ -8,7 +8,7 @@ import numpy as np
 
 from wbc.contacts import Contact
 from wbc.dynamics import Dynamics
-from wbc.errors import WbcError, number, show, unknown_name
+from wbc.errors import WbcError, number, unknown_name, words
 from wbc.model import Model
 from wbc.model.loops import tied_joints
 from wbc.model.names import actuator_names
@@ -158,9 +158,7 @@ class JointLimits(LimitedJoints):
         joints: Iterable[str] | None = None,
     ) -> None:
         super().__init__(margin, speed_scale, "joint limits" if name is None else name, weight)
-        if isinstance(joints, str) or not (joints is None or isinstance(joints, Iterable)):
-            raise WbcError(f"{self.name}: joints is a list of names, not {show(joints)}")
-        self.joints = None if joints is None else tuple(joints)
+        self.joints = None if joints is None else words(joints, f"{self.name}: joints")
         self.braking = number(braking, f"{self.name}: braking", above=True)
         self.greatest = number(greatest, f"{self.name}: greatest", low=self.braking)
         self.approach = number(approach, f"{self.name}: approach", low=0.0)

@@ -10,7 +10,7 @@ import numpy as np
 from wbc.arrays import Array, ArrayLike
 from wbc.contacts import Contact, SurfaceContact
 from wbc.dynamics import Dynamics
-from wbc.errors import WbcError, number, show, unknown_name
+from wbc.errors import WbcError, number, show, unknown_name, word
 from wbc.geometry import so3
 from wbc.tasking.gains import rate_gain
 from wbc.tasking.rows import Rows
@@ -86,7 +86,7 @@ class CenterOfPressure(Aimed):
         tolerance: ArrayLike | None = None,
     ) -> None:
         super().__init__(f"pressure of {contact}" if name is None else name, weight, tolerance)
-        self.contact = contact
+        self.contact = word(contact, f"{self.name}: contact")
         self._target = Target(target, ((2,),), 2, None, None, self.name)
 
     def check(self, robot: Dynamics, contacts: Mapping[str, Contact]) -> None:
@@ -178,7 +178,8 @@ class PressureBounds(Task):
         super().__init__(f"{of} bounds" if name is None else name, weight)
         if region is None and contact is None:
             raise WbcError(f"{self.name}: give region=, the corners of a polygon, or contact=, a sole")
-        self.contact, self.height = contact, number(height, f"{self.name}: height", low=-math.inf)
+        self.contact = None if contact is None else word(contact, f"{self.name}: contact")
+        self.height = number(height, f"{self.name}: height", low=-math.inf)
         self.margin = number(margin, f"{self.name}: margin", high=10.0)
         self._edges = None if region is None else edges(region, self.margin, self.name)
 

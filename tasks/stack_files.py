@@ -23,9 +23,10 @@ known one.
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -166,7 +167,7 @@ def read_text(path: str | Path) -> str:
         path: of it.
     """
     try:
-        return read_bounded(path).decode()
+        return read_bounded(path).decode("utf-8-sig")  # some editors begin a file with a byte order mark
     except UnicodeDecodeError:
         raise WbcError("it is not UTF-8 text") from None
 
@@ -224,7 +225,7 @@ def _made_contact(entry: dict[str, Any], number: int) -> Contact:
     name = entry.get("name", entry.get("frame", ""))
     whose = f"contact {number} ({name})" if name else f"contact {number}"
     kind = entry.get("type")
-    if kind not in CONTACTS:
+    if not isinstance(kind, str) or kind not in CONTACTS:
         raise WbcError(f"{whose}: {unknown_name('type of contact', kind, CONTACTS)}")
     made_of = _arguments(CONTACTS[kind], entry, OF_CONTACT, {}, whose)
     contact: Contact = _call(CONTACTS[kind], made_of, whose)
@@ -243,7 +244,7 @@ def _made_task(
     whose = f"task {number} ({entry.get('name') or kind or '?'})"
     if not isinstance(kind, str) or kind not in known:
         raise WbcError(f"{whose}: {unknown_name('type of task', kind, known)}")
-    if not isinstance(level, int) or isinstance(level, bool):
+    if not isinstance(level, int) or isinstance(level, bool) or level < 0:
         raise WbcError(f"{whose}: level = {show(level)} must be a whole number; 0 is the highest priority")
     made_of = _arguments(known[kind], entry, OF_TASK, contacts, whose)
     if "geometry" in parameters(known[kind]):
@@ -265,16 +266,28 @@ def _arguments(
     for key in entry:
         if key not in known and key not in others:
             raise WbcError(f"{whose}: {unknown_name(f'key of {kind.__name__}', key, [*others, *known])}")
-    return {key: made(key, value, contacts, whose) for key, value in entry.items() if key not in others}
+    found = {}
+    for key, value in entry.items():
+        if key not in others:
+            with _naming(whose, f"{key} = {show(value)}: "):
+                found[key] = made(key, value, contacts)
+    return found
 
 
 def _call(kind: type, made_of: dict[str, Any], whose: str) -> Any:  # noqa: ANN401  of that kind
     required = [name for name, one in parameters(kind).items() if one.default is one.empty and name not in made_of]
     if required:
         raise WbcError(f"{whose}: it needs {', '.join(required)}")
-    try:
+    with _naming(whose):
         return kind(**made_of)
+
+
+@contextlib.contextmanager
+def _naming(whose: str, what: str = "") -> Iterator[None]:
+    """Names the task or contact that an error is about, and what of it where the error can't."""
+    try:
+        yield
     except WbcError as error:
         raise WbcError(f"{whose}: {error}") from None
-    except (TypeError, ValueError, AttributeError) as error:  # what a class does not look at
-        raise WbcError(f"{whose}: {error}") from None
+    except (TypeError, ValueError, AttributeError, ArithmeticError) as error:  # what a class does not look at
+        raise WbcError(f"{whose}: {what}{error}") from None

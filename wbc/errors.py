@@ -65,6 +65,33 @@ def _likeness(candidate: str, name: str) -> tuple[float, int]:
     return match.ratio(), -len(match.get_matching_blocks())
 
 
+def word(value: object, what: str) -> str:
+    """A name that was checked to be text: whether it exists is another matter.
+
+    Args:
+        value: what was given.
+        what: it is, as it stands at the start of the message.
+    """
+    if not isinstance(value, str):
+        raise WbcError(f"{what} = {show(value)} must be a name")
+    return value
+
+
+def words(values: object, what: str) -> tuple[str, ...]:
+    """Names that were checked to be a list of texts.
+
+    Args:
+        values: what was given.
+        what: they are, as it stands at the start of the message.
+    """
+    if isinstance(values, str):
+        raise WbcError(f"{what} must be a list of names, not the text {values!r}")
+    found = tuple(values) if isinstance(values, Iterable) else (None,)
+    if not all(isinstance(value, str) for value in found):
+        raise WbcError(f"{what} must be a list of names, not {show(values)}")
+    return found
+
+
 def number(value: object, what: str, low: float = 0.0, high: float = math.inf, *, above: bool = False) -> float:
     """A number that was checked.
 
@@ -76,7 +103,10 @@ def number(value: object, what: str, low: float = 0.0, high: float = math.inf, *
         above: whether it must be more than `low`.
     """
     plain = type(value) is float or (isinstance(value, numbers.Real) and not isinstance(value, bool))
-    found = float(value) if plain else math.nan  # type: ignore[arg-type]  # it is real
+    try:
+        found = float(value) if plain else math.nan  # type: ignore[arg-type]  # it is real
+    except OverflowError:  # a whole number of more than 300 digits
+        found = math.nan
     if not (low < found if above else low <= found) or not found <= high:
         least = f"more than {low:g}" if above else f"{low:g} or more"
         most = "" if high >= 1e6 and not high < found else f", {high:g} at the most"

@@ -207,5 +207,5 @@ def test_limits_are_of_joints_that_something_moves() -> None:
     assert tasks.JointLimits(joints=["door"]).row_names(robot, tick) == ["door"]
     with pytest.raises(wbc.WbcError, match="no joint 'doer'; did you mean 'door'"):
         tasks.JointLimits(joints=["doer"]).check(robot, {})
-    with pytest.raises(wbc.WbcError, match="joints is a list of names, not 'door'"):
+    with pytest.raises(wbc.WbcError, match="joints must be a list of names, not the text 'door'"):
         tasks.JointLimits(joints="door")

@@ -364,6 +364,7 @@ def test_tasks_of_a_user() -> None:
 
 
 PHYSICS = '[[tasks]]\nlevel = 0\ntype = "EquationOfMotion"\n'
+BELOW = PHYSICS + "[[tasks]]\nlevel = 1\n"
 
 
 @pytest.mark.parametrize(
@@ -396,6 +397,38 @@ PHYSICS = '[[tasks]]\nlevel = 0\ntype = "EquationOfMotion"\n'
         (PHYSICS + '[[tasks]]\nlevel = 1\ntype = "Rows"\nmake = { lower = [0.0], up = [0.0] }', "'up'"),
         (PHYSICS + '[[tasks]]\nlevel = 1\ntype = "Rows"\nmake = 3', "must be a table of rows"),
         ('[[contacts]]\ntype = "point"', "contact 1: it needs frame"),
+        ('[[contacts]]\ntype = ["point"]\nframe = "f"', r"contact 1 \(f\): no type of contact \['point'\]"),
+        ('[[contacts]]\ntype = "point"\nframe = "f"\non = 3', "on = 3 must be a name"),
+        ('[[contacts]]\ntype = "rolling"\nframe = "f"\nwheel = {}', r"contact 1 \(f\): wheel = {}: .*radius"),
+        (PHYSICS.replace("0", "-1"), "level = -1 must be a whole number; 0 is the highest"),
+        (BELOW + 'type = "JointLimits"\nname = [1]', r"the name of a JointLimits = \[1\] must be a name"),
+        (BELOW + 'type = "JointLimits"\nweight = 1' + 400 * "0", "weight = 1000.* must be a number, zero or more"),
+        (BELOW + 'type = "JointLimits"\nweight = true', "weight = True must be a number, zero or more"),
+        (
+            BELOW + 'type = "JointLimits"\nmargin = 1' + 400 * "0",
+            "margin = 1000.* must be a num",
+        ),
+        (
+            BELOW + 'type = "JointLimits"\njoints = [[]]',
+            r"task 2 .*a list of names, not \[\[\]\]",
+        ),
+        (BELOW + 'type = "JointAcceleration"\njoints = [{}]', "must be a list of names"),
+        (
+            BELOW + 'type = "JointAcceleration"\ngains = -3',
+            r"task 2 \(Joint.*frequency_hz = -3",
+        ),
+        (
+            BELOW + 'type = "CenterOfMass"\ntarget = [[1], [1, 2]]',
+            "target = .* different lengths",
+        ),
+        (
+            BELOW + 'type = "ContactForce"\ntarget = [0, 0, 1]\ncontact = []',
+            r"contact = \[\] must be",
+        ),
+        (BELOW + 'type = "CenterOfPressure"\ncontact = {}', "contact = {} must be a name"),
+        (BELOW + 'type = "WheelSpin"\nwheels = 3', "wheels must be a list of names, not 3"),
+        (BELOW + 'type = "FrictionCones"\nsides = 1000000000', "whole number, 3 to 1000"),
+        (BELOW + 'type = "Rows"\nmake = {}', "make = {}: .*'lower' and 'upper'"),
         ('[[contacts]]\ntype = "pint"\nframe = "f"', "did you mean 'point'"),
         (
             '[[contacts]]\ntype = "point"\nframe = "f"\nfriktion = 1.0',
@@ -430,6 +463,8 @@ def test_functions_cannot_be_written() -> None:
 def test_files_are_named(tmp_path) -> None:
     path = tmp_path / "stack.toml"
     path.write_text(to_toml(tasks.stacks.standing(ROBOT)))
+    assert tasks.read_stack(path).names == tasks.stacks.standing(ROBOT).names
+    path.write_text(to_toml(tasks.stacks.standing(ROBOT)), encoding="utf-8-sig")  # as some editors do
     assert tasks.read_stack(path).names == tasks.stacks.standing(ROBOT).names
     path.write_bytes(b"\xff\xfe")
     with pytest.raises(wbc.WbcError, match="not UTF-8 text"):

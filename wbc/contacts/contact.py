@@ -11,7 +11,7 @@ import numpy as np
 from wbc.arrays import Array, ArrayLike
 from wbc.contacts.heading import aligned, heading
 from wbc.dynamics.base import Dynamics
-from wbc.errors import WbcError, number, show
+from wbc.errors import WbcError, number, show, word
 from wbc.geometry import so3
 from wbc.model.parts import direction
 
@@ -52,8 +52,8 @@ class Contact(ABC):
     ) -> None:
         if not isinstance(frame, str):
             raise WbcError(f"a contact's frame must be a name, not {show(frame)}")
-        self.frame, self.on = frame, on
-        self.name = frame if name is None else name
+        self.frame, self.on = frame, None if on is None else word(on, f"contact {frame!r}: on")
+        self.name = frame if name is None else word(name, f"contact {frame!r}: name")
         whose = f"contact {self.name!r}"
         self.friction = number(friction, f"{whose}: friction", high=1e6)
         self.minimum = number(minimum, f"{whose}: minimum", high=1e12)

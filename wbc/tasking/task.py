@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Self
@@ -10,7 +11,7 @@ import numpy as np
 
 from wbc.arrays import Array, ArrayLike, numbers
 from wbc.copies import Independent
-from wbc.errors import WbcError, show
+from wbc.errors import WbcError, show, word
 from wbc.tasking.gains import Gains
 from wbc.tasking.rows import Rows
 from wbc.tasking.tick import Tick
@@ -65,7 +66,7 @@ class Task(Independent, ABC):
         return made
 
     def __init__(self, name: str | None = None, weight: float = 1.0, tolerance: ArrayLike | None = None) -> None:
-        self.name = type(self).__name__ if name is None else name
+        self.name = type(self).__name__ if name is None else word(name, f"the name of a {type(self).__name__}")
         self.weight = weight
         self.tolerance = None if tolerance is None else numbers(tolerance, f"{self.name}: tolerance")
         if self.tolerance is not None and not (self.tolerance >= 0).all():
@@ -83,7 +84,8 @@ class Task(Independent, ABC):
 
     @weight.setter
     def weight(self, value: float) -> None:
-        if not (isinstance(value, int | float | np.floating) and 0 <= value < np.inf):
+        real = isinstance(value, int | float | np.floating) and not isinstance(value, bool)
+        if not (real and 0 <= value <= sys.float_info.max):
             raise WbcError(f"{self.name}: weight = {show(value)} must be a number, zero or more")
         self._weight = float(value)
 
