@@ -15,10 +15,16 @@ from wbc.control.command import Command
 from wbc.errors import WbcError, show
 
 
+def _is_row(values: object, size: int | None = None) -> bool:
+    """Whether a reading is an array of numbers already, as most are, a thousand times a second."""
+    if type(values) is not np.ndarray or values.dtype is not FLOAT or values.ndim != 1:
+        return False
+    return size is None or len(values) == size
+
+
 def _row(values: object, what: str, size: int | None = None) -> Array:
-    """A reading as an array of numbers; most are one already, a thousand times a second."""
-    if type(values) is not np.ndarray or values.dtype is not FLOAT:
-        values = numbers(values, what, copy=False)
+    """A reading as an array of numbers."""
+    values = numbers(values, what, copy=False)
     if values.ndim != 1 or (size is not None and len(values) != size):
         raise WbcError(f"{what} has the shape {values.shape}; it must be ({'n' if size is None else size},)")
     return values
@@ -43,6 +49,8 @@ class Imu:
     force: Array
 
     def __post_init__(self) -> None:
+        if _is_row(self.rate, 3) and _is_row(self.force, 3):
+            return
         for name in ("rate", "force"):
             object.__setattr__(self, name, _row(getattr(self, name), f"{name} of an Imu", 3))
 
@@ -74,13 +82,15 @@ class State:
     def __post_init__(self) -> None:
         _check_real(self.time, "time", "s")
         for name in ("position", "velocity", "torque"):
-            object.__setattr__(self, name, _row(getattr(self, name), f"{name} of a State"))
+            if not _is_row(given := getattr(self, name)):
+                object.__setattr__(self, name, _row(given, f"{name} of a State"))
         if self.imu is not None and not isinstance(self.imu, Imu):
             raise WbcError(f"imu of a State = {show(self.imu)} must be a wbc.realtime.Imu, or None")
         if not isinstance(self.contacts, Mapping):
             raise WbcError(f"contacts of a State = {show(self.contacts)} must be forces by the frame of the sensor, N")
         for frame, force in self.contacts.items():
-            _check_real(force, f"contacts[{frame!r}]", "N; a switch gives 0 or inf")
+            if type(force) is not float:
+                _check_real(force, f"contacts[{frame!r}]", "N; a switch gives 0 or inf")
         if self.base is not None:
             if not isinstance(self.base, tuple | list) or len(self.base) != 2:
                 raise WbcError(f"base of a State = {show(self.base)} must be a pair of its q and v, or None")

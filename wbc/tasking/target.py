@@ -83,9 +83,9 @@ class Target:
 
     def _whole(self, rate: ArrayLike, value: Array) -> ArrayLike:
         """The rate of a position that stands for a frame, as that of the frame: it does not turn."""
-        if value.shape == (3,) and len(self._zero) == 6 and np.shape(rate) == (3,):
-            return np.concatenate([np.asarray(rate), self._zero[3:]])
-        return rate
+        if value.shape != (3,) or len(self._zero) != 6 or (type(rate) is np.ndarray and rate.shape == (6,)):
+            return rate
+        return np.concatenate([np.asarray(rate), self._zero[3:]]) if np.shape(rate) == (3,) else rate
 
     @property
     def value(self) -> Array | Moving | None:
