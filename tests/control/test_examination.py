@@ -66,8 +66,8 @@ def test_the_worst_row_of_a_broken_inequality(kind: dict[str, bool], unit: str) 
     equations = told(part("equations", [0.0]), [4.0])
     rates = told(part("rates", [0.0], [1.0], task=TorqueRates(np.ones(2))), [4.0])
     (finding,) = examination(fine, equations, rates, worst)._broken()
-    text = f"mine does not hold: row 1 by 0.3 {unit}".strip()
-    assert finding == Finding("relaxed", "mine", 0.3, unit, text)
+    text = f"mine does not hold: row 2 by 7 {unit}".strip()
+    assert finding == Finding("relaxed", "mine", 7.0, unit, text), "a bound of no width is a bound"
     assert not examination(worst, status="optimal")._broken()
 
 

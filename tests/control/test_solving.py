@@ -300,6 +300,16 @@ def test_loads_beyond_their_bounds_are_not_optimal_whatever_the_solver_says(
     assert ours.step(robot.model.nominal, np.zeros(18)).status == status
 
 
+@pytest.mark.parametrize("solver", [HierarchicalQP(), HierarchicalQP(compiled=False), Plain(), "sequential-qp"])
+def test_a_bound_of_no_width_that_can_not_hold_is_not_optimal(solver: Solver | str) -> None:
+    """It is an equation to a solver: what a solver says is no answer to whether every inequality holds."""
+    robot = wbc.load("arm", "numpy")
+    bound = Given("bound", wbc.Rows.between([1e6], [1e6], acceleration=np.array([5])))
+    levels = tasks.EquationOfMotion() / tasks.TorqueLimits() / bound / tasks.JointAcceleration()
+    solution = controller(robot, wbc.Stack(levels), solver).step(robot.model.nominal, np.zeros(7))
+    assert solution.status == "relaxed" and "bound does not hold" in str(solution.health)
+
+
 @pytest.mark.filterwarnings("ignore:the task that holds the contacts still")
 @pytest.mark.parametrize("large", [1.0, 1e6, 1e9])
 @pytest.mark.parametrize(

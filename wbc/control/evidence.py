@@ -174,13 +174,13 @@ class Evidence(Independent, ABC):
             if part.equation:
                 continue
             size = load_unit(self._robot, part.acceleration, part.torque) + np.abs(value)
-            low = (value <= part.lower + 1e-7 * size) & (part.lower < part.upper)
-            high = (value >= part.upper - 1e-7 * size) & (part.lower < part.upper)
-            for row in np.flatnonzero(low | high):
+            violations = np.where(np.abs(residual) > 1e-6 * size, np.abs(residual), 0.0)
+            tells = (part.lower < part.upper) | (violations > 0.0)  # one without room is always at its bound
+            low, high = value <= part.lower + 1e-7 * size, value >= part.upper - 1e-7 * size
+            for row in np.flatnonzero((low | high) & tells):
                 names = self._names(part)
-                beyond = float(abs(residual[row]))
                 side: Literal["lower", "upper"] = "lower" if low[row] else "upper"
-                violation = beyond if beyond > 1e-6 * size[row] else 0.0
+                violation = float(violations[row])
                 found.append(Active(part.entry.name, names[row], side, part.entry.level, violation))
         return tuple(found)
 

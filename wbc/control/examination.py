@@ -153,7 +153,7 @@ class Examination:
         for part, value, residual in self.told:
             if part.equation or isinstance(part.entry.task, TorqueRates):  # what is above it may need more in passing
                 continue
-            beyond = np.where(part.lower < part.upper, np.abs(residual), 0.0)
+            beyond = np.abs(residual)
             row = int(beyond.argmax())
             if beyond[row] > BEYOND * (1.0 + abs(value[row])):
                 name, most = self.names(part)[row], float(beyond[row])

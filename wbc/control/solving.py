@@ -26,6 +26,9 @@ from wbc.tasking.layout import Layout
 FIXED = 1e-9
 """A row with less than this share left is fixed by physics."""
 
+GRADE = 1e-9
+"""A bound may be broken by this share of what its row can be."""
+
 TURNS = 1e-9
 """A smaller share of a row is nothing."""
 
@@ -291,8 +294,10 @@ class LevelSolving(Solving):
         answer = ask(self._solver, hierarchy, seconds)
         if isinstance(answer, Exception):
             return Outcome(equation.expand(C[:, 0]), "failed", reason=answer)
-        x = equation.expand(C[:, 0] + C[:, 1:] @ answer.x)
-        return outcome_of(answer, x, _loads_beyond(parts, answer, 0.5 * force_tolerance(equation.scale)))
+        y = C[:, 0] + C[:, 1:] @ answer.x
+        allowed = GRADE * (1.0 + float(np.linalg.norm(y))) * norms
+        beyond = _bounds_beyond(parts, answer, allowed, 0.5 * force_tolerance(equation.scale))
+        return outcome_of(answer, equation.expand(y), beyond)
 
 
 def _units(A: Array, lengths: Array, norms: Array) -> Array:
@@ -305,14 +310,20 @@ def _units(A: Array, lengths: Array, norms: Array) -> Array:
     return np.where(parts.any(axis=1) & ~moves, 1.0 / lengths[turns[0]], 1.0)
 
 
-def _loads_beyond(parts: Sequence[Part], answer: Answer, tolerance: float) -> bool:
-    """Whether a force or torque is beyond its bounds by more than a tolerance, N and N m."""
+def _bounds_beyond(parts: Sequence[Part], answer: Answer, allowed: Array, tolerance: float) -> bool:
+    """Whether a bound that a solver does not see as one is broken: a force or torque by more than a tolerance, N and
+    N m; a bound of no width, which is an equation to the solver, by more than what its row is allowed.
+    """
     start = 0
     for part in sorted(parts, key=lambda part: part.entry.rank):
         stop = start + len(part.lower)
-        bounds = (part.force is not None or part.torque is not None) and not part.equation  # of no width as well
-        if bounds and np.abs(answer.residual[start:stop]).max(initial=0.0) > tolerance:
-            return True
+        if not part.equation:
+            residual = np.abs(answer.residual[start:stop])
+            load = part.force is not None or part.torque is not None
+            if load and residual.max(initial=0.0) > tolerance:
+                return True
+            if ((residual > allowed[start:stop]) & (part.lower == part.upper)).any():
+                return True
         start = stop
     return False
 
