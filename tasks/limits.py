@@ -43,15 +43,15 @@ class TorqueLimits(Task):
         super().__init__("torque limits" if name is None else name, weight)
         self.scale = number(scale, f"{self.name}: scale", above=True)
         self.rate = None if rate is None else number(rate, f"{self.name}: rate", above=True)
-        self._constant: tuple[object, Rows] | None = None
+        self._constant: tuple[object, float, Rows] | None = None
 
     def rows(self, robot: Dynamics, tick: Tick) -> Rows:
         """See `Task`; a row an actuator."""
-        if self._constant is None or self._constant[0] is not robot.limits:
+        if self._constant is None or self._constant[0] is not robot.limits or self._constant[1] != self.scale:
             limit, lower = self.scale * robot.limits.effort, self.scale * robot.limits.least
             lower.flags.writeable = limit.flags.writeable = False
-            self._constant = robot.limits, Rows(lower, limit, torque=np.arange(robot.na))
-        rows = self._constant[1]
+            self._constant = robot.limits, self.scale, Rows(lower, limit, torque=np.arange(robot.na))
+        rows = self._constant[2]
         last = tick.last_torque
         if self.rate is None or last is None:
             return rows
@@ -77,6 +77,7 @@ class LimitedJoints(Task):
     """
 
     inequality = True
+    bounds_joints = True
     _none = "has a limit"
 
     def __init__(self, margin: float, speed_scale: float, name: str, weight: float) -> None:
@@ -84,10 +85,12 @@ class LimitedJoints(Task):
         self.margin = number(margin, f"{self.name}: margin", high=1e6)
         self.speed_scale = number(speed_scale, f"{self.name}: speed_scale", above=True)
         self._found_for: object = None
+        self._found_with: tuple[float, float] | None = None
 
     def _find(self, robot: Dynamics) -> None:
         """The joints that have limits, and their indices in v and q."""
-        if self._found_for is robot.model:
+        given = self.margin, self.speed_scale
+        if self._found_for is robot.model and self._found_with == given:
             return
         model, limits = robot.model, robot.limits
         chosen = (model.joints[name] for name in self._choose(model))
@@ -101,7 +104,7 @@ class LimitedJoints(Task):
         # upper limits, then lower ones with their sign changed, so that both sides are computed at once
         self._limit = np.clip(np.stack([upper, -lower]), -FAR, FAR)
         self._speed = limits.velocity[self._v] * self.speed_scale
-        self._found_for = model
+        self._found_for, self._found_with = model, given
 
     def _choose(self, model: Model) -> Iterable[str]:
         """The names of joints that are looked at."""

@@ -13,7 +13,7 @@ import wbc
 from benchmarks.strain import PERIOD, Legs, Way
 from benchmarks.walking import NOISE, made
 from wbc.application.round import Loop
-from wbc.control.compromise import BACK, CALM, LONGEST, LOOKS, PATIENCE, REST, Compromise
+from wbc.control.compromise import BACK, CALM, LONGEST, LOOKS, PATIENCE, RATIOS, REST, Compromise
 from wbc.control.innovation import Innovation
 from wbc.simulation import Realism
 from wbc.tasking.layout import Layout
@@ -116,6 +116,40 @@ def test_a_strict_answer_that_is_not_smooth_is_looked_at_less_often() -> None:
     gaps = np.diff(looks[::2])
     np.testing.assert_allclose(gaps[:3], [202, 401, 501], atol=2)
     assert gaps.max() <= 1e3 * LOOKS + 2
+
+
+def test_levels_weigh_less_where_traded_ones_too_have_torques_at_the_bound() -> None:
+    robot = wbc.load("quadruped", "numpy")
+    ours, where = compromise(), Layout(robot, tasks.stacks.feet(robot))
+    ours.at(0.0, where)
+    ours.begins(1.0)
+    steps = []
+    for _ in range(60):
+        ours.note(True, 1e-3)
+        steps.append(ours.step)
+    held = round(PATIENCE / 1e-3)
+    assert steps == [0] * (held - 1) + [1] * held + [2] * (60 - 2 * held + 1) and len(RATIOS) == 3
+    ours.end()
+    ours.at(0.5, where)
+    assert ours.begins(1.0) and ours.step == 2, "where it was traded shortly before"
+    ours.end()
+    ours.at(3.0, where)
+    assert ours.begins(1.0) and ours.step == 0
+
+
+def test_a_torque_at_the_bound_now_and_then_is_no_reason_to_weigh_less() -> None:
+    ours = compromise()
+    ours.at(0.0, layout())
+    ours._state = ours._state._replace(share=1.0)
+    for k in range(300):
+        ours.note(k % 3 == 0, 1e-3)
+    assert ours.step == 0
+
+
+def test_without_contacts_levels_weigh_least_from_the_beginning() -> None:
+    ours = compromise()
+    ours.at(0.0, layout())
+    assert ours.begins(1.0) and ours.step == len(RATIOS) - 1
 
 
 def test_forgetting_is_as_new() -> None:

@@ -90,8 +90,8 @@ def test_the_rows_at_the_bound_are_named() -> None:
 
 
 @pytest.mark.parametrize("solver", LOOK_AT_INEQUALITIES)
-def test_limits_above_the_bound_hold_still(solver: str) -> None:
-    """A joint that comes near its end in the next tick must brake, however fast its torque has to change."""
+def test_a_joint_that_comes_near_its_end_brakes_in_time(solver: str) -> None:
+    """What brakes may change faster than the bound allows elsewhere."""
     ours = arm(solver, tasks.TorqueLimits() + tasks.JointLimits())
     robot = ours.robot
     q, v = np.array(robot.model.nominal), np.zeros(7)
@@ -105,6 +105,33 @@ def test_limits_above_the_bound_hold_still(solver: str) -> None:
     limits = next(level for level in second.levels if "joint limits" in level.residual)
     assert np.abs(limits.residual["joint limits"]).max() < 1e-6
     assert (np.abs(second.torque) <= robot.limits.effort).all() and second.certificate.holds
+
+
+@pytest.mark.parametrize("solver", LOOK_AT_INEQUALITIES)
+def test_a_joint_that_can_not_stop_in_time_is_no_reason_to_jump(solver: str) -> None:
+    ours = arm(solver, tasks.TorqueLimits() + tasks.JointLimits())
+    robot = ours.robot
+    q, v = np.array(robot.model.nominal), np.zeros(7)
+    q[5] = robot.limits.upper[5] - 0.004
+    first = ours.step(q, v, 0.0)
+    v[5] = 10.0
+    second = ours.step(q, v, 1e-3)
+    assert second.status == "relaxed" and "held back by torque rates" in second.explain()
+    change = np.abs(second.torque - first.torque) / robot.limits.effort * RISE / ours.period
+    assert (change[np.arange(7) != 5] <= 1.0 + 1e-6).all() and change[5] <= BRAKES + 1e-6
+
+
+@pytest.mark.parametrize("solver", LOOK_AT_INEQUALITIES)
+def test_a_torque_limit_that_is_lowered_holds_at_once(solver: str) -> None:
+    limits = tasks.TorqueLimits()
+    ours = arm(solver, limits + tasks.JointLimits())
+    q, v = np.array(ours.robot.model.nominal), np.zeros(7)
+    first = ours.step(q, v, 0.0)
+    most = np.abs(first.torque / ours.robot.limits.effort).max()
+    limits.scale = 0.5 * most
+    second = ours.step(q, v, 1e-3)
+    assert np.abs(second.torque / ours.robot.limits.effort).max() <= 0.5 * most + 1e-9
+    assert np.abs(second.torque - first.torque).max() > ours.period / RISE * ours.robot.limits.effort.min()
 
 
 @pytest.mark.parametrize(("deadline", "again"), [(RESERVE + 1.2e-4, True), (RESERVE + 8e-5, False)])

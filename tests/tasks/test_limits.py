@@ -9,6 +9,8 @@ from hypothesis import strategies as st
 
 import tasks
 import wbc
+from wbc.tasking.layout import Layout
+from wbc.tasking.tick import Tick
 
 ROBOT = wbc.load("arm", "numpy")
 LIMITS = ROBOT.limits
@@ -209,3 +211,16 @@ def test_limits_are_of_joints_that_something_moves() -> None:
         tasks.JointLimits(joints=["doer"]).check(robot, {})
     with pytest.raises(wbc.WbcError, match="joints must be a list of names, not the text 'door'"):
         tasks.JointLimits(joints="door")
+
+
+def test_what_is_changed_while_a_controller_runs_counts() -> None:
+    """Limits are worked out once for a robot: not for ever, where a share or a margin is changed."""
+    robot = wbc.load("arm", "numpy")
+    robot.update(np.array(robot.model.nominal), np.zeros(7))
+    tick = Tick.of(Layout(robot, ()))
+    torque, joint = tasks.TorqueLimits(), tasks.JointLimits()
+    before = torque.rows(robot, tick).upper.copy(), joint.rows(robot, tick).upper.copy()
+    torque.scale, joint.margin, joint.speed_scale = 0.5, 1.0, 0.1
+    np.testing.assert_allclose(torque.rows(robot, tick).upper, 0.5 * before[0])
+    fresh = tasks.JointLimits(margin=1.0, speed_scale=0.1).rows(robot, tick).upper
+    assert np.array_equal(joint.rows(robot, tick).upper, fresh) and not np.allclose(fresh, before[1])

@@ -35,10 +35,12 @@ CALM, BACK = 0.1, 0.2
 JUST = 1.0
 """A strict answer that lasts for so long, s, lasts."""
 
-RATIO, ON_FEET = 100.0, 300.0
-"""How much more a level weighs than the next one, so that singular directions are damped; and how much more where the
-robot has contacts. There posture, which closed chains can't follow, pulls for as long as levels are traded: a centre of
-mass over the toes came 18 mm off a loop of 30 mm with 100, and 9 mm with 300. With 3000 a humanoid's arms chatter."""
+RATIOS = 300.0, 100.0, 50.0
+"""How much more a level weighs than the next one, so that singular directions are damped. Without contacts the last one
+holds. With some it is the first one, and the next one where traded levels, too, have torques at the bound for
+`PATIENCE`: for as long as levels are traded, a posture that closed chains can't follow pulls as well. A centre of mass
+over the toes came 9 mm off a loop of 30 mm with the first one, and 18 mm with the second one; H1 in a crouch chatters
+with the first one, and arms that reach too far with any but the last one."""
 
 ALIKE = 0.5
 """Where innovations of v that follow each other are less alike, torques may follow the noise of sensors: no trade
@@ -59,6 +61,8 @@ class State(NamedTuple):
         calm: for how long the strict answer has kept to the bound, or is noisy, s.
         strict: its torques in the last tick, N m or N, shape (na,); None where it was not looked at.
         innovation: of v.
+        step: which of the ratios holds.
+        pressed: for how long traded levels have had torques at the bound, s; times in between count half.
     """
 
     share: float = 0.0
@@ -68,18 +72,19 @@ class State(NamedTuple):
     calm: float = 0.0
     strict: Array | None = None
     innovation: Innovation = Innovation()
+    step: int = 0
+    pressed: float = 0.0
 
 
 class Compromise:
     """Whether levels are traded, and how far. A tick once more changes nothing.
 
     Attributes:
-        solver: that trades them where there are no contacts.
-        on_feet: that trades them where there are some.
+        solvers: that trade them, by how far a level weighs less.
     """
 
     def __init__(self) -> None:
-        self.solver, self.on_feet = WeightedQP(RATIO), WeightedQP(ON_FEET)
+        self.solvers = tuple(WeightedQP(ratio) for ratio in RATIOS)
         self.forget()
 
     def forget(self) -> None:
@@ -125,6 +130,11 @@ class Compromise:
         return self._state.share
 
     @property
+    def step(self) -> int:
+        """Which of the solvers trades them."""
+        return self._state.step
+
+    @property
     def noisy(self) -> bool:
         """Whether torques may follow the noise of sensors."""
         return self._state.innovation.likeness < ALIKE
@@ -145,8 +155,24 @@ class Compromise:
         if pressed < (AGAIN if just else PATIENCE) or self.noisy:
             return False
         rest = min(2.0 * state.rest, LONGEST) if just else REST
-        self._state = State(1.0, self._time, state.ended, rest, innovation=state.innovation)
+        first = 0 if self._layout is None or self._layout.contacts else len(RATIOS) - 1
+        step = state.step if just else first
+        self._state = State(1.0, self._time, state.ended, rest, innovation=state.innovation, step=step)
         return True
+
+    def note(self, at_bound: bool, passed: float) -> None:
+        """Notes whether traded levels have torques at the bound: for long, and they weigh less from the next tick on.
+
+        Args:
+            at_bound: whether they have.
+            passed: since the last tick, s.
+        """
+        state = self._state
+        pressed = state.pressed + passed if at_bound else max(state.pressed - 0.5 * passed, 0.0)
+        if pressed >= PATIENCE and state.step < len(RATIOS) - 1:
+            self._state = state._replace(step=state.step + 1, pressed=0.0)
+        else:
+            self._state = state._replace(pressed=pressed)
 
     def end(self) -> None:
         """Goes back to strict levels at once."""

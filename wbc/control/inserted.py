@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from wbc.arrays import Array
 from wbc.control.equation_of_motion import MotionEquation
@@ -25,15 +25,27 @@ class InsertedLevel:
         task: what stands on the level.
         rank: how many levels of the program stand above it.
         effort: what each actuator gives, shape (na,).
+        waits: whether a task of the levels above stands below it all the same, on a level of its own; None: none does.
     """
 
     def __init__(
-        self, program: Program, equation: MotionEquation, solver: Solver, task: Task, rank: int, effort: Array
+        self,
+        program: Program,
+        equation: MotionEquation,
+        solver: Solver,
+        task: Task,
+        rank: int,
+        effort: Array,
+        waits: Callable[[Task], bool] | None = None,
     ) -> None:
         self._entry = Entry(task, task.name, -1, rank)
+        above = [entry for entry in program.entries if entry.rank < rank]
+        self._waiting = {entry for entry in above if waits is not None and waits(entry.task)}
+        self._more = 2 if self._waiting else 1
         self._shifted: dict[Entry, Entry] = {}
         self._rows = 0, 0  # where its own are among all, and how many
-        self._solving = solving_for(program, equation, solver, program.levels + 1, effort)
+        under = solver.under(1) if self._waiting else solver
+        self._solving = solving_for(program, equation, under, program.levels + self._more, effort)
 
     def among(self, parts: Sequence[Part], rows: Rows) -> tuple[Part, ...]:
         """The parts of a tick with the level among them.
@@ -42,11 +54,14 @@ class InsertedLevel:
             parts: of the stack's tasks, highest priority first.
             rows: of the level; on torques.
         """
-        rank = self._entry.rank
+        rank, waiting = self._entry.rank, self._waiting
         own = Part(rows.lower, rows.upper, None, 1.0, None, None, rows.torque, self._entry)
         above = [part for part in parts if part.entry.rank < rank]
-        self._rows = sum(len(part.lower) for part in above), len(rows.lower)
-        return (*above, own, *[self._below(part) for part in parts if part.entry.rank >= rank])
+        first = [part for part in above if part.entry not in waiting]
+        self._rows = sum(len(part.lower) for part in first), len(rows.lower)
+        after = [self._at(part, rank + 1) for part in above if part.entry in waiting]
+        below = [self._at(part, part.entry.rank + self._more) for part in parts if part.entry.rank >= rank]
+        return (*first, own, *after, *below)
 
     def solve(self, equation: MotionEquation, parts: Sequence[Part], seconds: float) -> Outcome:
         """As `Solving.solve`, for parts that `among` gave."""
@@ -55,17 +70,20 @@ class InsertedLevel:
     def without(self, outcome: Outcome) -> Outcome:
         """What is said of a solve, in the levels and rows of the stack."""
         rank, (first, count) = self._entry.rank, self._rows
-        yielding = [(k - (k > rank), row - (count if row > first else 0), s) for k, row, s in outcome.yielding]
+        yielding = [
+            (k - (self._more if k > rank else 0), row - (count if row > first else 0), s)
+            for k, row, s in outcome.yielding
+        ]
         return outcome._replace(yielding=tuple(yielding))
 
     def forget(self) -> None:
         """Forgets what it remembers from tick to tick."""
         self._solving.forget()
 
-    def _below(self, part: Part) -> Part:
-        """The same rows a level further down."""
+    def _at(self, part: Part, rank: int) -> Part:
+        """The same rows on another level."""
         entry = part.entry
         shifted = self._shifted.get(entry)
         if shifted is None:
-            shifted = self._shifted[entry] = Entry(entry.task, entry.name, entry.level, entry.rank + 1)
+            shifted = self._shifted[entry] = Entry(entry.task, entry.name, entry.level, rank)
         return _new_tuple(Part, (*part[:-1], shifted))  # in half the time of part._replace(entry=...)

@@ -108,6 +108,7 @@ class Program:
 
     Attributes:
         layout: of x.
+        entries: the tasks, and their places.
         levels: how many a solver sees.
         leading_bounds: how many of them, from the first on, do nothing but bound something.
         leading_needs: how many of them, from the first on, do nothing but bound something or hold contacts.
@@ -123,22 +124,22 @@ class Program:
         top = 0  # levels of nothing but physics are no solver's
         while top < len(levels) - 1 and all(isinstance(task, EquationOfMotion) for task in levels[top]):
             top += 1
-        self._entries = [
+        self.entries = [
             Entry(task, stack.name_of(task), level, level - top)
             for level, tasks in enumerate(levels)
             for task in tasks
             if not isinstance(task, EquationOfMotion)
         ]
-        self._entries += [Entry(task, task.name, len(levels), len(levels) - top) for task in below]
+        self.entries += [Entry(task, task.name, len(levels), len(levels) - top) for task in below]
         self.levels = len(levels) - top + bool(below)
-        self.bounds_torques = any(entry.task.bounds_torques for entry in self._entries)
+        self.bounds_torques = any(entry.task.bounds_torques for entry in self.entries)
         self.leading_bounds = self._leading(lambda task: task.bounds_only)
         self.leading_needs = self._leading(lambda task: task.bounds_only or task.holds_contacts)
 
     def _leading(self, is_such: Callable[[Task], bool]) -> int:
         """How many levels, from the first on, have such tasks and no others."""
-        others = {entry.rank for entry in self._entries if not is_such(entry.task)}
-        filled = {entry.rank for entry in self._entries}
+        others = {entry.rank for entry in self.entries if not is_such(entry.task)}
+        filled = {entry.rank for entry in self.entries}
         return next(rank for rank in range(self.levels + 1) if rank in others or rank not in filled)
 
     def parts(self, robot: Dynamics, tick: Tick) -> tuple[Part, ...]:
@@ -146,7 +147,7 @@ class Program:
         found = []
         kinematic, schedule = self.layout.kinematic, self._stack.schedule
         partial = schedule.partial
-        for entry in self._entries:
+        for entry in self.entries:
             presence = schedule.presence(entry.name) if partial else 1.0
             if presence == 0.0:
                 continue
@@ -183,7 +184,7 @@ class Program:
         Raises:
             WbcError: rows can't be used; the message names the task.
         """
-        for entry in self._entries:
+        for entry in self.entries:
             if self._stack.schedule.presence(entry.name) > 0.0:
                 entry.task.check_rows(entry.task.rows(robot, tick), tick)
 

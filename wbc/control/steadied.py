@@ -70,7 +70,7 @@ class SteadyTicks(Independent):
     def __init__(self, robot: Dynamics, solver: Solver, bound: Steadiness, ticker: Ticker) -> None:
         self._robot, self._solver, self._bound, self._ticker = robot, solver, bound, ticker
         self._compromise = Compromise()
-        self._solvings: dict[tuple[Layout, bool], SteadySolving] = {}
+        self._solvings: dict[tuple[Layout, int | None], SteadySolving] = {}
 
     def forget(self) -> None:
         """Forgets the ticks before."""
@@ -154,13 +154,14 @@ class SteadyTicks(Independent):
         elif not bound.bounds(robot, tick):
             compromise.end()
             return None
-        solving = self._solving(asked, traded=True)
+        solving = self._solving(asked, compromise.step)
         outcome, parts = solving.solve(robot, tick, asked.equation, asked.parts, asked.left())
         if not asked.usable(outcome):
             compromise.end()
             return None
         bound.pressed = False
         outcome = outcome._replace(traded=True)
+        compromise.note(bound.reaches(robot, tick, outcome.x[tick.torque]), bound.passed)
         if not compromise.looks:
             return outcome, parts
         strict = asked.solving.solve(asked.equation, asked.parts, asked.left())
@@ -176,13 +177,12 @@ class SteadyTicks(Independent):
         worse = outcome if outcome.status != "optimal" else strict
         return outcome._replace(x=x, status=worse.status), parts
 
-    def _solving(self, asked: Asked, traded: bool = False) -> SteadySolving:
-        """For contacts that are closed together; strict, or with levels that are traded."""
-        key = asked.tick.layout, traded
+    def _solving(self, asked: Asked, step: int | None = None) -> SteadySolving:
+        """For contacts that are closed together; strict, or with levels that are traded so far."""
+        key = asked.tick.layout, step
         if key not in self._solvings:
-            trades = self._compromise.on_feet if asked.tick.layout.contacts else self._compromise.solver
-            solver = trades if traded else self._solver
-            kept = asked.program.leading_needs if traded else None
+            solver = self._solver if step is None else self._compromise.solvers[step]
+            kept = None if step is None else asked.program.leading_needs
             effort = self._robot.limits.effort
             made = SteadySolving(asked.program, asked.equation, solver, self._bound.task, effort, kept)
             self._solvings[key] = made

@@ -253,11 +253,17 @@ class Steadiness:
         self._note(robot, tick)
         return (self.pressed or self._steps) and self.bounds(robot, tick)
 
-    def binds(self, robot: Dynamics, tick: Tick, torque: Array) -> bool:
-        """Whether a torque that keeps the bound is held back by it; the actuators' own limits do not count."""
-        room = self.task.room(robot, tick)
+    def _reached(self, robot: Dynamics, tick: Tick, torque: Array) -> Array | None:
         assert tick.last_torque is not None  # else nothing is expected
-        ways = room.ways(torque, tick.last_torque)
+        return self.task.room(robot, tick).ways(torque, tick.last_torque)
+
+    def reaches(self, robot: Dynamics, tick: Tick, torque: Array) -> bool:
+        """Whether a torque that keeps the bound is held back by it; the actuators' own limits do not count."""
+        return self._reached(robot, tick, torque) is not None
+
+    def binds(self, robot: Dynamics, tick: Tick, torque: Array) -> bool:
+        """As `reaches`, and remembers which way torques go."""
+        ways = self._reached(robot, tick, torque)
         if ways is None:
             return False
         if tick.time - self._bound_at > SOON:
@@ -304,9 +310,10 @@ class Steadiness:
 class SteadySolving:
     """Solves a tick again with the bound on the rates of torques.
 
-    The bound has its own level, below the limits at the top of the stack: before the end of a joint these may need a
-    jump. Beside limits of torques and forces it can always hold. All other tasks wait, contacts too: what they would
-    need after an impact no actuator gives in the time. A tick that keeps the bound costs nothing.
+    The bound has its own level, below the limits at the top of the stack: a `TorqueLimits` that is lowered, or bodies
+    that are about to meet, may need a jump. Beside limits of torques and forces it can always hold. All other tasks
+    wait, limits of joints and contacts too: what they would need after an impact no actuator gives in the time. A tick
+    that keeps the bound costs nothing.
 
     Args:
         program: the tasks.
@@ -329,7 +336,7 @@ class SteadySolving:
         rank = program.leading_bounds
         under = solver.under(rank if kept is None else kept)
         self._task = task
-        self._level = InsertedLevel(program, equation, under, task, rank, effort)
+        self._level = InsertedLevel(program, equation, under, task, rank, effort, lambda task: task.bounds_joints)
 
     def solve(
         self, robot: Dynamics, tick: Tick, equation: MotionEquation, parts: Sequence[Part], seconds: float

@@ -47,6 +47,9 @@ class Task(Independent, ABC):
     bounds_torques = False
     """Whether it keeps torques within what the actuators give."""
 
+    bounds_joints = False
+    """Whether it keeps joints within their ranges and speeds; where torques change as fast as they may, it waits."""
+
     bounds_contacts = False
     """Whether it bounds the forces of the closed contacts."""
 
