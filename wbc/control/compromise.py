@@ -111,13 +111,13 @@ class Compromise:
             expected: |T v̇|, how far v was to change, m/s and rad/s.
         """
         if time != self._time:
-            known = self._state.innovation
-            if not time - self._time <= 1.5 * passed:
-                known = known._replace(last=None)  # of a tick long ago
+            state = self._state
+            if not time - self._time <= 1.5 * passed:  # the last one was long ago
+                state = state._replace(innovation=state.innovation._replace(last=None))
             self._time = time
             if layout is not self._layout:
-                self._layout, self._state = layout, State()
-            self._before = self._state._replace(innovation=known)
+                self._layout, state = layout, State(innovation=state.innovation)
+            self._before = state
         self._state = self._before
         if innovation is not None:
             self._state = self._state._replace(

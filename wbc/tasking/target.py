@@ -65,10 +65,7 @@ class Target:
         self, value: object, shapes: tuple[tuple[int, ...], ...] | None, what: str, time: float | None = None
     ) -> Array:
         """A read-only copy; the message of an error names what it is of whose target, and when."""
-        if type(value) is np.ndarray and value.dtype is FLOAT:
-            array = value.copy()  # as `numbers` does, but for the message: it happens three times a tick
-        else:
-            array = numbers(value, self._named(what, time))
+        array = numbers(value, self._named(what, time))
         if not finite(array) or (shapes is not None and array.shape not in shapes):
             wanted = "" if shapes is None else f" of shape {' or '.join(map(str, shapes))}"
             raise WbcError(f"{self._named(what, time)} must be finite numbers{wanted}, not {show(value)}")
@@ -83,9 +80,22 @@ class Target:
 
     def _whole(self, rate: ArrayLike, value: Array) -> ArrayLike:
         """The rate of a position that stands for a frame, as that of the frame: it does not turn."""
-        if value.shape != (3,) or len(self._zero) != 6 or (type(rate) is np.ndarray and rate.shape == (6,)):
-            return rate
-        return np.concatenate([np.asarray(rate), self._zero[3:]]) if np.shape(rate) == (3,) else rate
+        if value.shape == (3,) and len(self._zero) == 6 and np.shape(rate) == (3,):
+            return np.concatenate([np.asarray(rate), self._zero[3:]])
+        return rate
+
+    def _sound(self, found: object) -> tuple[Array, Array, Array] | None:
+        """Copies of what a function gave, where these are three arrays as they should be, as they are most often; None:
+        to be looked at more closely.
+        """
+        if type(found) is not tuple or len(found) != 3 or self._rates is None or self._shapes is None:
+            return None
+        value, velocity, acceleration = found
+        if not (_is_sound(value, self._shapes) and _is_sound(velocity, self._rates)):
+            return None
+        if not _is_sound(acceleration, self._rates) or (value.ndim == 2 and self._turns and not self._turns(value)):
+            return None
+        return value.copy(), velocity.copy(), acceleration.copy()
 
     @property
     def value(self) -> Array | Moving | None:
@@ -115,6 +125,9 @@ class Target:
         acceleration = self._zero if self._acceleration is None else self._acceleration
         if self._function is not None:
             found = self._function(time)
+            sound = self._sound(found)
+            if sound is not None:
+                return sound
             # three numbers are a value of three entries, three arrays are a value and its derivatives
             if not isinstance(found, tuple) or all(np.ndim(part) == 0 for part in found):
                 return self._checked(found, self._shapes, "target", time), velocity, acceleration
@@ -131,6 +144,11 @@ class Target:
         if self._held is None:
             self._held = np.array(measured)
         return self._held, velocity, acceleration
+
+
+def _is_sound(given: object, shapes: tuple[tuple[int, ...], ...]) -> bool:
+    """Whether it is an array of finite numbers, of one of some shapes."""
+    return type(given) is np.ndarray and given.dtype is FLOAT and given.shape in shapes and finite(given)
 
 
 class Targeted:
