@@ -174,6 +174,17 @@ def test_what_is_no_number_in_a_state_is_named(changes, trouble) -> None:
     assert not state.finite and state.trouble == trouble
 
 
+@pytest.mark.parametrize("force", [40.0, np.inf])
+def test_a_controller_is_told_what_contact_sensors_feel(force) -> None:
+    controller = standing()
+    io = Recorded(wbc.MujocoSimulator(controller.robot), from_then_on(0.0, contacts={"LF_foot": force, "nose": 3.0}))
+    told = []
+    realtime.run(controller, io, 0.01, clock=SteppedClock(), until=lambda t, _: told.append(controller.measured))
+    weight = 9.81 * controller.robot.mass
+    assert len(told) == 10 and all(list(felt) == ["LF_foot"] for felt in told)
+    np.testing.assert_allclose(told[0]["LF_foot"], [0.0, 0.0, min(force, weight)])
+
+
 def test_a_light_joint_with_a_strong_motor_is_held_still(tmp_path) -> None:
     file = tmp_path / "light.urdf"
     file.write_text(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import time as system
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -24,6 +25,7 @@ from wbc.realtime.report import Report
 from wbc.realtime.state import Bunching, Estimator, RobotIO, State
 from wbc.realtime.watchdog import REACTIONS, Reaction, Watch, Watchdog
 from wbc.simulation.log import STATUSES
+from wbc.simulation.loop import stepper
 from wbc.simulation.recorder import Recorder, cones_of
 
 PATIENT = 3.0
@@ -196,6 +198,8 @@ class _Loop:
         self._command: Command
         self._reaction: Reaction | None = None
         self._pending: Array | None = None
+        self._step = stepper(controller)
+        self._weight = 9.81 * controller.robot.mass
         self._refused = ""  # why the state that came last is not used
         self._bunching = io if isinstance(io, Bunching) else None
 
@@ -285,7 +289,7 @@ class _Loop:
                 if targets is not None:
                     targets(t, self.controller)
                 started = clock.now()
-                solution = self.controller.step(self._known.q, self._known.v, t)
+                solution = self._step(self._known.q, self._known.v, t, self._felt_by(self._known.state))
                 taken = clock.now() - started
                 report.tick.add(taken)
                 share = watch.look_at_solution(now, solution)
@@ -337,6 +341,13 @@ class _Loop:
         known.q, known.v = self._where(state)
         return True
 
+    def _felt_by(self, state: State) -> dict[str, Array]:
+        """Forces that contact sensors tell, by frame; a switch that is closed tells the robot's weight."""
+        return {
+            frame: np.array([0.0, 0.0, force if force < math.inf else self._weight])
+            for frame, force in state.contacts.items()
+        }
+
     def _check(self, state: State) -> None:
         """Whether it is a state of this robot."""
         robot = self.robot
@@ -354,7 +365,8 @@ class _Loop:
         self._check(state)
         if self.estimator is not None:
             for earlier in self._bunching.earlier if self._bunching is not None else ():
-                self.estimator.estimate(earlier)
+                if earlier.finite:
+                    self.estimator.estimate(earlier)
             return self._estimated(*self.estimator.estimate(state))
         robot = self.robot
         if not robot.model.floating:

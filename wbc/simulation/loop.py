@@ -125,7 +125,7 @@ def run(
     recorder = Recorder(
         robot.model.name, contacts, tuple(measured), sizes, knows, actuators, file, examined=True, cones=cones
     )
-    step = _stepper(controller)
+    step = stepper(controller)
     ticks, started, ended = round(duration / period), plant.time, "finished"
     fall = Fall(robot._scratch(), plant.true_state[0])
     controller.period = period  # limits of joints and of torque rates act in discrete time
@@ -181,8 +181,15 @@ def run(
     return recorder.close(ended)
 
 
-def _stepper(controller: TorqueController) -> Callable[[Array, Array, float, dict[str, Array]], Solution]:
-    """A step that tells a controller what was measured, where it wants to know: one of your own need not."""
+def stepper(controller: TorqueController) -> Callable[[Array, Array, float, dict[str, Array]], Solution]:
+    """A step that tells a controller what was measured, where it wants to know: one of your own need not.
+
+    Args:
+        controller: its step may have no `measured`.
+
+    Returns:
+        Of q, v, the time, s, and forces on the robot by frame, world axes, N, shape (3,).
+    """
     if "measured" not in signature(controller.step).parameters:
         return lambda q, v, t, measured: controller.step(q, v, t)
     # a contact between two parts of the robot is no contact of a plant
