@@ -174,6 +174,11 @@ def test_states_that_were_lost_make_it_less_certain() -> None:
         ({"feet": []}, "'quadruped' has no feet"),
         ({"feet": ["LF_fot"]}, "no frame 'LF_fot'; did you mean 'LF_foot'"),
         ({"noise": 3}, "noise = 3 must be a wbc.estimation.FilterNoise"),
+        ({"feet": "LF_foot"}, "feet must be a list of names, not the text 'LF_foot'"),
+        ({"feet": 3}, "feet must be a list of names, not 3"),
+        ({"radius": np.nan}, "radius, m, = nan must be a number, 0 or more"),
+        ({"radius": [0.02]}, r"radius, m, = \[0.02\] must be a number"),
+        ({"settle": np.inf}, "settle, s, = inf must be a number"),
         ({"contacts": "eyes"}, "no way to find contacts 'eyes'"),
         ({"imu": 2 * np.eye(4)}, "is not a homogeneous transform"),
     ],
@@ -183,7 +188,36 @@ def test_bad_arguments_are_named(options, message) -> None:
         BaseEstimator(**{"robot": wbc.load("quadruped", "numpy"), **options})
 
 
+def test_a_state_that_is_no_number_is_not_taken() -> None:
+    one, two = (BaseEstimator(wbc.load("quadruped", "numpy")) for _ in range(2))
+    state = first_state()
+    one.estimate(state), two.estimate(state)
+    dark = Imu(np.full(3, np.nan), np.zeros(3))
+    for odd in ({"imu": dark}, {"time": np.nan}, {"contacts": {**state.contacts, "RH_foot": np.nan}}):
+        with pytest.raises(wbc.WbcError, match="the state has .* = nan, and was not taken"):
+            one.estimate(replace(state, **{"time": state.time + PERIOD, **odd}))
+    later = replace(state, time=state.time + 2 * PERIOD)
+    for mine, other in zip(one.estimate(later), two.estimate(later), strict=True):
+        np.testing.assert_array_equal(mine, other)
+
+
+def test_a_robot_that_begins_on_its_back_is_on_its_back() -> None:
+    up = BaseEstimator(wbc.load("quadruped", "numpy"))
+    for tilt in (np.pi, np.pi - 1e-12, np.pi - 1e-3):
+        force = 9.81 * np.array([0.0, np.sin(tilt), np.cos(tilt)])
+        up.reset()
+        q, _ = up.estimate(first_state(imu=Imu(np.zeros(3), force)))
+        np.testing.assert_allclose(quaternion.to_matrix(q[3:7]) @ force, [0.0, 0.0, 9.81], atol=1e-9)
+
+
 def test_states_without_what_is_needed_are_named() -> None:
+    unfelt = BaseEstimator(wbc.load("quadruped", "numpy"), contacts="torques")
+    with pytest.raises(wbc.WbcError, match="no measured torques of some motors, out of which contacts"):
+        unfelt.estimate(first_state(torque=np.full(12, np.nan)))
+    with pytest.raises(wbc.WbcError, match="takes a wbc.realtime.State, not 3"):
+        unfelt.estimate(3)
+    with pytest.raises(wbc.WbcError, match="11 positions and 12 velocities of joints; 'quadruped' has 12 and 12"):
+        unfelt.estimate(first_state(position=np.zeros(11)))
     estimator = BaseEstimator(wbc.load("quadruped", "numpy"), contacts="sensors")
     with pytest.raises(wbc.WbcError, match="the state has no reading of an inertial sensor"):
         estimator.estimate(first_state(imu=None))

@@ -8,9 +8,9 @@ from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 
-from wbc.arrays import Array, ArrayLike, cross
+from wbc.arrays import Array, ArrayLike, cross, finite
 from wbc.dynamics.base import Dynamics
-from wbc.errors import WbcError, number, show, unknown_name
+from wbc.errors import WbcError, number, show, unknown_name, words
 from wbc.estimation.contacts import ContactDetector
 from wbc.estimation.feet import Feet
 from wbc.estimation.invariant_filter import FilterNoise, InvariantFilter, P, R, V
@@ -81,7 +81,7 @@ class BaseEstimator:
             raise WbcError(f"noise = {show(noise)} must be a wbc.estimation.FilterNoise, or None")
         if contacts not in get_args(Feeling):
             raise unknown_name("way to find contacts", contacts, get_args(Feeling))
-        self.feet = tuple(robot.model.feet if feet is None else feet)
+        self.feet = robot.model.feet if feet is None else words(feet, "feet")
         if not self.feet:
             raise WbcError(f"{robot.model.name!r} has no feet: name the frames that stand on the ground, feet=[...]")
         for foot in self.feet:
@@ -98,7 +98,8 @@ class BaseEstimator:
         self._weight = 9.81 * robot.mass
         share = number(threshold, "threshold, a share of the weight,", high=1.0)
         self._detector_for = share * self._weight, 0.5 * share * self._weight, settle
-        self._radii = np.array([_ball(robot, foot) if radius is None else radius for foot in self.feet])
+        given = None if radius is None else number(radius, "radius, m,", high=1e3)
+        self._radii = np.array([_ball(robot, foot) if given is None else given for foot in self.feet])
         self._pointed = not self._radii.any()
         self._level = None if level is None else number(level, "level, m,", high=1e3, above=True)
         self._neutral = robot.neutral()
@@ -126,8 +127,12 @@ class BaseEstimator:
         Returns:
             q, shape (nq,), and v, shape (nv,).
         """
+        if not isinstance(state, State):
+            raise WbcError(f"an estimator takes a wbc.realtime.State, not {show(state)}")
         if state.imu is None:
             raise WbcError("the state has no reading of an inertial sensor, which the estimator needs")
+        if not state.finite:  # it would never get rid of it
+            raise WbcError(f"the state has {state.trouble}, and was not taken")
         last = self._last
         if last is not None and state.time == last.time:
             return self._answer
@@ -145,6 +150,11 @@ class BaseEstimator:
     def _feet(self, state: State) -> Feet:
         """Feet in the axes of the sensor."""
         q, v = self._neutral, self._rest
+        if len(state.position) != len(q) - 7 or len(state.velocity) != len(v) - 6:
+            raise WbcError(
+                f"the state has {len(state.position)} positions and {len(state.velocity)} velocities of joints; "
+                f"{self._robot.model.name!r} has {len(q) - 7} and {len(v) - 6}"
+            )
         q[7:], v[6:] = state.position, state.velocity
         robot = self._robot
         robot.update(q, v)
@@ -163,7 +173,10 @@ class BaseEstimator:
         axis = np.cross(felt, up)
         length = float(np.linalg.norm(axis))
         tilt = math.atan2(length, cosine * np.linalg.norm(felt) * np.linalg.norm(up))
-        turn = so3.exp(axis / length * tilt) if length > 1e-9 else np.eye(3)
+        if length > 1e-9:
+            turn = so3.exp(axis / length * tilt)
+        else:  # upright, or on its back
+            turn = np.eye(3) if cosine > 0.0 else np.diag([1.0, -1.0, -1.0])
         base = turn @ self._turn.T
         heading = math.atan2(base[1, 0], base[0, 0])
         turn = so3.exp([0.0, 0.0, -heading]) @ turn
@@ -172,6 +185,10 @@ class BaseEstimator:
         position[2] = -low
         self.filter.start(turn, np.zeros(3), position)
         if self._feeling == "torques" or (self._feeling == "auto" and not state.contacts):
+            if not finite(state.torque):
+                raise WbcError(
+                    "the state has no measured torques of some motors, out of which contacts are to be found"
+                )
             self.observer = MomentumObserver(self._observed)
         self._detector.assume(np.ones(len(self.feet), dtype=bool))
 

@@ -25,7 +25,7 @@ class ContactDetector:
         self._on, self._off = number(on, "on, N,"), number(off, "off, N,")
         if off > on:
             raise WbcError(f"off = {off:g} N must be no more than on = {on:g} N")
-        self._settle = number(settle, "settle, s,")
+        self._settle = number(settle, "settle, s,", high=1e3)
         self._for = [-1.0] * feet  # how long each has carried enough, s; negative: it does not
         self.standing: MaskArray = np.zeros(feet, dtype=bool)
 

@@ -6,6 +6,7 @@ import math
 import numbers as kinds
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Protocol, runtime_checkable
 
 import numpy as np
@@ -97,7 +98,7 @@ class State:
             q, v = self.base
             object.__setattr__(self, "base", (_row(q, "base[0] of a State", 7), _row(v, "base[1] of a State", 6)))
 
-    @property
+    @cached_property
     def finite(self) -> bool:
         """Whether what a controller or an estimator needs of it are numbers."""
         parts = [self.position, self.velocity]
