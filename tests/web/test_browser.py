@@ -155,6 +155,44 @@ def test_a_click_on_the_robot_pushes_it_where_one_looks(page) -> None:
     live.ask(Go("on"))
 
 
+def test_a_target_is_dragged_and_a_page_that_is_left_on_the_way_holds_up_nobody() -> None:
+    from selenium.webdriver.common.action_chains import ActionChains
+
+    robot = wbc.load("arm", "numpy")
+    live = Live(Scene(wbc.Controller(robot, tasks.stacks.standing(robot)), make_plant(robot, "builtin"), 1e4))
+    with Link(live, port=PORT + 30) as link, running(live), Browser(link.address, 900, 640) as browser:
+        browser.wait(lambda: "ms a tick" in browser.text(), 90.0)
+
+        def handle() -> np.ndarray:
+            """The red parts of the handle, rows and columns."""
+            red, green, blue = np.moveaxis(browser.picture()[:, :450].astype(int), 2, 0)
+            seen = np.argwhere((red > 220) & (green < 120) & (blue > 60) & (blue < 170))
+            return seen if len(seen) > 20 else seen[:0]
+
+        browser.wait(lambda: len(handle()), words="a handle")
+        seen, scale = handle(), browser.driver.execute_script("return window.devicePixelRatio")
+        for row, column in seen[:: max(len(seen) // 8, 1)]:
+            pull = ActionChains(browser.driver, duration=50)
+            pointer = pull.w3c_actions.pointer_action
+            pointer.move_to_location(int(column / scale), int(row / scale)).pause(0.3).pointer_down().pause(0.3)
+            for step in range(1, 6):
+                pointer.move_to_location(int(column / scale) + 6 * step, int(row / scale) - 4 * step).pause(0.1)
+            pull.perform()
+            time.sleep(1.0)
+            if live._aims:
+                break
+            pull = ActionChains(browser.driver)
+            pull.w3c_actions.pointer_action.pointer_up()
+            pull.perform()
+        robot.update(robot.model.nominal)
+        assert not np.allclose(live._aims["tool"], robot.pose("tool"), atol=1e-3), live.notice
+        assert browser.complaints() == []
+        now = live._now
+        browser.driver.get("about:blank")  # with the button down
+        browser.wait(lambda: live._now > now + 0.5)
+        assert link.fault is None and live.mode == "running"
+
+
 def test_a_kinematic_scene_has_a_page_with_distances() -> None:
     robot = wbc.load("arm", "numpy")
     reach = tasks.EndEffectorVelocity("tool", axes="position", name="reach")

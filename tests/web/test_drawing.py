@@ -127,4 +127,5 @@ def test_a_distance_is_told_with_its_margin() -> None:
     gap = Gap(("ball", "tool"), (0.0, 0.0, 0.0), (0.0, 0.0, 0.021), 0.021, 0.03)
     assert gap_color(gap) == RED and gap_color(gap._replace(distance=0.05)) == YELLOW
     assert gap_color(gap._replace(distance=0.1)) == GREY
+    assert nearest(gap._replace(distance=-2e-4, margin=0.0)).endswith(", 0 mm")
     assert nearest(gap).endswith("21 mm (margin 30 mm)") and nearest(gap._replace(margin=0.0)).endswith("21 mm")

@@ -260,7 +260,7 @@ def nearest(gap: Gap) -> str:
         gap: of the nearest pair.
     """
     kept = f" (margin {1e3 * gap.margin:.0f} mm)" if gap.margin else ""
-    return f"nearest: {_plain(' and '.join(gap.names))}, {1e3 * gap.distance:.0f} mm{kept}"
+    return f"nearest: {_plain(' and '.join(gap.names))}, {round(1e3 * gap.distance)} mm{kept}"
 
 
 def _tell(handle: Any, text: str) -> None:  # noqa: ANN401  of viser
