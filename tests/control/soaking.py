@@ -132,6 +132,8 @@ def wrong(robot: wbc.Dynamics, solution: wbc.Solution, keeps: bool) -> str:
         return f"the equation of motion is off by {found.equation_of_motion:.1e}"
     if solution.status == "optimal" and not found.holds:
         return f"better than the certificate: {found}"
+    if solution.status == "optimal" and solution.violated:
+        return f"optimal, and does not hold: {solution.violated[0]}"
     size = 1.0 + max(float(np.abs(force).max()) for force in (*solution.forces.values(), solution.torque))
     plausible = max(float(np.abs(part).max()) for part in (solution.q, solution.v)) < 100.0
     kept = keeps or solution.interrupted  # what was cut short is brought inside the cones, whatever stands beside them

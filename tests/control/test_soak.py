@@ -34,6 +34,11 @@ def test_a_bound_of_no_width_is_not_given_up_near_a_singularity() -> None:
     assert not [line for number in (1_005_752, 1_006_711, 1_006_742) for line in soak(number)[0]]
 
 
+def test_a_force_within_its_tolerance_is_not_told_to_be_outside() -> None:
+    """A micronewton outside a cone of a robot of 45 kg: "optimal", and the cone did not hold."""
+    assert not [line for number in (1_000_082, 1_000_714) for line in soak(number)[0]]
+
+
 @pytest.mark.soak
 def test_what_a_controller_says_holds_over_very_many_states(capsys: pytest.CaptureFixture[str]) -> None:
     ticks, processes = int(os.environ.get("SOAK_TICKS", "1000000")), int(os.environ.get("WORKERS", "2"))

@@ -14,7 +14,7 @@ import numpy as np
 from wbc.arrays import Array
 from wbc.control.equation_of_motion import EquationOfMotion
 from wbc.control.solving import Outcome, Status
-from wbc.control.tolerance import load_unit
+from wbc.control.tolerance import force_tolerance, load_unit
 from wbc.control.twins import twin_of
 from wbc.copies import Independent
 from wbc.tasking.tick import Tick
@@ -174,7 +174,9 @@ class Evidence(Independent, ABC):
             if part.equation:
                 continue
             size = load_unit(self._robot, part.acceleration, part.torque) + np.abs(value)
-            violations = np.where(np.abs(residual) > 1e-6 * size, np.abs(residual), 0.0)
+            load = part.force is not None or part.torque is not None
+            allowed = np.maximum(1e-6 * size, force_tolerance(self._robot.mass) if load else 0.0)
+            violations = np.where(np.abs(residual) > allowed, np.abs(residual), 0.0)
             tells = (part.lower < part.upper) | (violations > 0.0)  # one without room is always at its bound
             low, high = value <= part.lower + 1e-7 * size, value >= part.upper - 1e-7 * size
             for row in np.flatnonzero((low | high) & tells):
