@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import math
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -499,4 +500,9 @@ def test_a_stack_in_a_file_is_a_scene(tmp_path) -> None:
     with pytest.raises(wbc.WbcError, match=r"stack.toml: .*'LF_foot'"):
         load_scene(str(path))
     path.write_text('robot = "arm"\n[[tasks]]\nlevel = 0\ntype = "JointVelocity"\ntarget = "hold"\n')
+    assert load_scene(str(path)).run(0.05).ended == "finished"
+    path.write_text(path.read_text().replace('"arm"', '"mine.urdf"'))  # beside the stack, wherever one is
+    with pytest.raises(wbc.WbcError, match="there is no file 'mine.urdf'"):
+        load_scene(str(path))
+    (tmp_path / "mine.urdf").write_bytes((Path(wbc.model.__file__).parent / "robots" / "arm.urdf").read_bytes())
     assert load_scene(str(path)).run(0.05).ended == "finished"

@@ -19,6 +19,12 @@ DURATION = 5.0
 """That such a scene takes, s."""
 
 
+def _found_from(path: Path, named: str) -> str:
+    """The robot that a file names: a file beside it, where there is one of that name; else as it is named."""
+    beside = path.parent / named
+    return str(beside) if beside.suffix and beside.is_file() else named
+
+
 def stack_scene(path: Path) -> Callable[..., Runnable]:
     """The function `scene(backend=, solver=, simulator=, robot=)` of a file that has a stack.
 
@@ -31,7 +37,7 @@ def stack_scene(path: Path) -> Callable[..., Runnable]:
     ) -> Runnable:
         try:
             text = read_text(path)
-            named = robot or robot_of(text)
+            named = robot or _found_from(path, robot_of(text))
         except WbcError as error:
             raise WbcError(f"{path}: {error}") from None
         if not named:
