@@ -100,6 +100,14 @@ def test_a_joint_beyond_its_limits() -> None:
     expect(ran(io, controller), io, "position", "hold", f"{name} is at ")
 
 
+def test_an_encoder_that_jumps_does_not_tell_where_to_hold() -> None:
+    io, controller = arm(from_then_on(FAULT, position=lambda state: state.position + np.eye(7)[1] * 4.0))
+    assert ran(io, controller).reaction == "hold"
+    q, v = io.plant.true_state
+    held = io.commands[-2]
+    assert is_holding(held) and np.abs(held.position - q).max() < 0.05 and np.abs(v).max() < 0.5
+
+
 def test_a_torque_that_is_beyond_the_motor() -> None:
     io, controller = arm(from_then_on(FAULT, torque=np.full(7, 1e3)))
     expect(ran(io, controller), io, "torque", "damp", "gives 1e+03, it has")

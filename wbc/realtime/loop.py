@@ -194,6 +194,7 @@ class _Loop:
         self._ramp = number(ramp, "ramp, s,")
         self._watch = Watch(Watchdog() if watchdog is None else watchdog, model)
         self._known: _Known
+        self._sound: Array  # q before the watchdog found a fault, which may be one of the encoders
         self._start: Command
         self._command: Command
         self._reaction: Reaction | None = None
@@ -234,7 +235,7 @@ class _Loop:
                 since = newest.time
                 state = newest if newest.finite else state
         q, v = self._where(state)
-        self._known = _Known(state, q, v, self.clock.now())
+        self._known, self._sound = _Known(state, q, v, self.clock.now()), q
         self._command = self._start = Command.hold(q[self._motors.places], self._hold_kp, self._hold_kd)
 
     def rehearse(self, seconds: float, targets: Callable[[float, TorqueController], None] | None) -> None:
@@ -284,6 +285,8 @@ class _Loop:
             watch.look_at_age(now, read - self._known.at, self._refused)
             if new:
                 watch.look_at_state(now, self._known.q, self._known.v, self._known.state.torque)
+            if watch.reaction is None:
+                self._sound = self._known.q
             taken = 0.0
             if watch.reaction is None and new:
                 if targets is not None:
@@ -405,7 +408,7 @@ class _Loop:
             return Command.off(self.robot.na)
         if reaction == "damp":
             return Command.damp(self._hold_kd)
-        return Command.hold(self._known.q[self._motors.places], self._hold_kp, self._hold_kd, self._command.torque)
+        return Command.hold(self._sound[self._motors.places], self._hold_kp, self._hold_kd, self._command.torque)
 
     def leave(self, how: Reaction) -> None:
         """The last command, where there was one before it."""

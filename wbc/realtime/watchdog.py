@@ -18,7 +18,8 @@ from wbc.model.space import ConfigurationSpace
 Reaction: TypeAlias = Literal["hold", "damp", "stop"]
 """Reactions, the mildest first. A reaction lasts until the end of the run, or until a stronger one.
 
-- "hold": the joints stay where they are, with the gains that the run was given for that and the last torque.
+- "hold": the joints stay where they were before the fault, with the gains that the run was given for that and the last
+  torque.
 - "damp": the joints are braked, and give way.
 - "stop": the motors are told to give no torque, and the run ends.
 """
