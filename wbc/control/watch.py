@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from wbc.arrays import Array, finite, numbers
+from wbc.arrays import FLOAT, Array, finite, numbers
 from wbc.errors import WbcError, show, unknown_name
 
 if TYPE_CHECKING:
@@ -202,6 +202,9 @@ def measured_forces(measured: object, contacts: tuple[Contact, ...]) -> dict[str
     for name, given in measured.items():
         if name not in names:
             raise unknown_name("contact", name, names)
+        if type(given) is np.ndarray and given.dtype is FLOAT and given.shape in ((3,), (6,)) and finite(given):
+            found[name] = given.copy()  # as most are, in each tick
+            continue
         force = numbers(given, f"the force measured at {name!r}, N,")
         if force.shape not in ((3,), (6,)) or not finite(force):
             raise WbcError(

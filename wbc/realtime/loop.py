@@ -346,10 +346,9 @@ class _Loop:
 
     def _felt_by(self, state: State) -> dict[str, Array]:
         """Forces that contact sensors tell, by frame; a switch that is closed tells the robot's weight."""
-        return {
-            frame: np.array([0.0, 0.0, force if force < math.inf else self._weight])
-            for frame, force in state.contacts.items()
-        }
+        found = np.zeros((len(state.contacts), 3))
+        found[:, 2] = [force if force < math.inf else self._weight for force in state.contacts.values()]
+        return dict(zip(state.contacts, found, strict=True))
 
     def _check(self, state: State) -> None:
         """Whether it is a state of this robot."""
