@@ -26,16 +26,19 @@ class Entry:
     """A task in a program.
 
     Attributes:
+        frame: that the task is about; None: it has none.
         task: the task.
         name: what the stack calls it.
         level: its priority in the stack.
         rank: its level among those that a solver sees: without levels of nothing but physics on top.
     """
 
-    __slots__ = ("level", "name", "rank", "task")
+    __slots__ = ("frame", "level", "name", "rank", "task")
 
     def __init__(self, task: Task, name: str, level: int, rank: int) -> None:
         self.task, self.name, self.level, self.rank = task, name, level, rank
+        frame = getattr(task, "frame", None)
+        self.frame = frame if isinstance(frame, str) else None
 
 
 class Part(NamedTuple):
@@ -120,6 +123,7 @@ class Program:
     ) -> None:
         self.layout, self._stack = layout, stack
         self._checked = set() if checked is None else checked
+        self._frames: tuple[str, ...] = ()  # of the tasks that were in force in the last tick
         levels = [list(level) for level in stack.levels]
         top = 0  # levels of nothing but physics are no solver's
         while top < len(levels) - 1 and all(isinstance(task, EquationOfMotion) for task in levels[top]):
@@ -144,7 +148,9 @@ class Program:
 
     def parts(self, robot: Dynamics, tick: Tick) -> tuple[Part, ...]:
         """The rows of all tasks in the robot's present state; tasks that are switched off are left out."""
-        found = []
+        found, frames = [], []
+        if len(self._frames) > 1:
+            robot.frames_motion(self._frames)  # together they cost little more than one
         kinematic, schedule = self.layout.kinematic, self._stack.schedule
         partial = schedule.partial
         for entry in self.entries:
@@ -152,6 +158,8 @@ class Program:
             if presence == 0.0:
                 continue
             task = entry.task
+            if entry.frame is not None:
+                frames.append(entry.frame)
             rows = task.rows(robot, tick)
             if entry.name not in self._checked:
                 task.check_rows(rows, tick)
@@ -168,6 +176,7 @@ class Program:
             first = rows.velocity if kinematic else rows.acceleration
             values = lower, upper, rows.weights, task.weight, first, rows.force, rows.torque, entry
             found.append(_new_tuple(Part, values))  # in half the time of Part(...): it happens for each task
+        self._frames = tuple(frames)
         return tuple(found)
 
     def parts_or_error(self, robot: Dynamics, tick: Tick) -> tuple[Part, ...]:
