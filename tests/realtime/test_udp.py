@@ -237,6 +237,41 @@ def test_wrong_options_of_the_command_line_are_named(options, message) -> None:
     assert found.exit_code == 2 and message in found.output
 
 
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: UdpIO(0), "motors = 0 must be a whole number, 1 or more"),
+        (lambda: UdpIO("two"), "motors = 'two' must be a whole number"),
+        (lambda: UdpIO(2, "foot"), "sensors must be a list of names, not the text 'foot'"),
+        (lambda: UdpIO(2, 3), "sensors must be a list of names, not 3"),
+        (lambda: UdpIO.of("quadruped"), "model = 'quadruped' must be that of a robot"),
+        (lambda: HardwareSim(wbc.Simulator(wbc.load("arm")), port=0, up=3), "up = 3 must be a wbc.realtime.Line"),
+        (lambda: HardwareSim(wbc.Simulator(wbc.load("arm")), port=0, seed=-1), "seed = -1 must be a whole number"),
+        (lambda: realtime.PlantIO(wbc.Simulator(wbc.load("arm")), seed="a"), "seed = 'a' must be a whole number"),
+    ],
+)
+def test_bad_arguments_are_named(make, message) -> None:
+    with pytest.raises(wbc.WbcError, match=message):
+        make()
+
+
+def test_states_of_another_robot_are_told_and_so_is_a_way_that_was_closed() -> None:
+    controller = standing()
+    sim = HardwareSim(wbc.Simulator(controller.robot), port=0)
+    thread = threading.Thread(target=sim.run, args=(10.0, 1.0))
+    thread.start()
+    io = UdpIO(controller.robot.na, ["LF_foot"], port=sim.address[1])
+    with pytest.raises(
+        wbc.WbcError, match=r"no state came from .* refused: the state has 4 contact sensors; 1 are known"
+    ):
+        realtime.run(controller, io, 0.1, patience=0.3)
+    io.close()
+    with pytest.raises(wbc.WbcError, match="was closed: make another one"):
+        realtime.run(controller, io, 0.1)
+    thread.join(20.0)
+    sim.close()
+
+
 def test_states_that_were_not_read_are_kept_for_who_wants_them() -> None:
     rng = np.random.default_rng(4)
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as robot:

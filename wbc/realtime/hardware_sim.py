@@ -106,6 +106,9 @@ class HardwareSim(Unique):
         base: bool = False,
         lockstep: bool = False,
     ) -> None:
+        for what, line in (("up", up), ("down", down)):
+            if line is not None and not isinstance(line, Line):
+                raise WbcError(f"{what} = {show(line)} must be a wbc.realtime.Line, or None")
         self._plant, self._period, self._lockstep = plant, period, lockstep
         self.sensors, self._drive = Sensors(plant, errors, seed, base), Drive(plant, period)
         self._up, self._down = up or Line(), down or Line()

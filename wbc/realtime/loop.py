@@ -215,7 +215,7 @@ class _Loop:
                 break
             if system.perf_counter() > ends:
                 problem = "came" if state is None else f"with finite numbers came ({state.trouble})"
-                raise WbcError(f"no state {problem} from {show(self.io)} in {patience:g} s")
+                raise WbcError(f"no state {problem} from {repr(self.io)[:300]} in {patience:g} s")
             if not self.io.paced:
                 system.sleep(1e-4)
         self._check(state)

@@ -86,6 +86,8 @@ class Sensors:
             raise WbcError(f"plant = {show(plant)} must be a Plant, such as a wbc.MujocoSimulator")
         if errors is not None and not isinstance(errors, SensorErrors):
             raise WbcError(f"errors = {show(errors)} must be a wbc.realtime.SensorErrors, or None")
+        if not isinstance(seed, int | np.integer) or seed < 0:
+            raise WbcError(f"seed = {show(seed)} must be a whole number, 0 or more")
         self.plant, self._errors, self._base = plant, errors or SensorErrors(), base
         self._random = np.random.default_rng(seed)
         e = self._errors

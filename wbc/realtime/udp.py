@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from wbc.control.command import Command
 from wbc.copies import Unique
-from wbc.errors import WbcError, number, show
+from wbc.errors import WbcError, number, show, words
 from wbc.model.model import Model
 from wbc.realtime.packets import ASKING, GONE, LARGEST, pack_command, unpack_state
 from wbc.realtime.state import State
@@ -66,12 +66,14 @@ class UdpIO(Unique):
         lockstep: bool = False,
         patience: float = 0.5,
     ) -> None:
+        if not isinstance(motors, int) or isinstance(motors, bool) or motors < 1:
+            raise WbcError(f"motors = {show(motors)} must be a whole number, 1 or more")
         self.paced = lockstep
-        self._motors, self._sensors = motors, tuple(sensors)
+        self._motors, self._sensors = motors, words(sensors, "sensors")
         self._patience = number(patience, "patience, s,", high=60.0, above=True)
         self._state: State | None = None
         self._echo = self._number = self._silent = 0
-        self._asked, self._fresh = -math.inf, False
+        self._asked, self._fresh, self._why = -math.inf, False, ""
         self.earlier: deque[State] = deque(maxlen=EARLIER)
         self.received = self.lost = self.overtaken = self.refused = 0
         try:
@@ -91,10 +93,14 @@ class UdpIO(Unique):
             port: where it listens.
             lockstep: see `UdpIO`.
         """
+        if not isinstance(model, Model):
+            raise WbcError(f"model = {show(model)} must be that of a robot, such as wbc.load(...).model")
         return cls(model.na, (*model.feet, *model.wheels), host, port, lockstep=lockstep)
 
     def read(self) -> State | None:
         """See `RobotIO`. Before the first state it asks for states."""
+        if self._socket.fileno() < 0:
+            raise WbcError("this way to a robot was closed: make another one")
         self.earlier.clear()
         self._fresh = False
         if self._state is None and time.perf_counter() > self._asked + ASK_AGAIN:
@@ -140,8 +146,8 @@ class UdpIO(Unique):
             return
         try:
             heading, state = unpack_state(packet, self._sensors)
-        except WbcError:
-            self.refused += 1
+        except WbcError as error:
+            self.refused, self._why = self.refused + 1, str(error)
             return
         self.received += 1
         if heading.number <= self._echo:
@@ -174,4 +180,5 @@ class UdpIO(Unique):
         self._socket.close()
 
     def __repr__(self) -> str:
-        return f"<UdpIO, {self._motors} motors, {self.received} states came>"
+        refused = f", {self.refused} packets were refused: {self._why}" if self.refused else ""
+        return f"<UdpIO, {self._motors} motors, {self.received} states came{refused}>"
