@@ -75,3 +75,15 @@ def test_mcap(log, tmp_path) -> None:
 def test_what_cannot_be_written_is_told(log, tmp_path, name, words) -> None:
     with pytest.raises(wbc.WbcError, match=words):
         save(log, tmp_path / name)
+
+
+def test_what_is_no_log_is_named(log, tmp_path) -> None:
+    for write in (
+        to_pandas,
+        lambda it: save_npz(it, tmp_path / "x.npz"),
+        lambda it: save_mcap(it, tmp_path / "x.mcap"),
+    ):
+        with pytest.raises(wbc.WbcError, match="log = 3 must be a log"):
+            write(3)
+    with pytest.raises(wbc.WbcError, match="path = 3 must be that of a file"):
+        save(log, 3)

@@ -56,6 +56,10 @@ def test_a_file_that_breaks_off_has_the_kinds_still(tmp_path: Path) -> None:
     (tmp_path / "part.log").write_bytes(data[: data.rfind(b"\nended: ")])
     back = read_log(tmp_path / "part.log")
     assert np.array_equal(back.ill, log.ill) and back.ended == ""
+    for end in range(data.rfind(b"\nended: "), len(data)):  # wherever in its last words
+        (tmp_path / "part.log").write_bytes(data[:end])
+        cut = read_log(tmp_path / "part.log")
+        assert len(cut) == len(log) and cut.ended == "" and cut.worries == back.worries, end
     (worry,) = back.worries
     assert log.ill is not None
     assert (worry.kind, worry.name, worry.first, worry.ticks) == ("torque limit", "", 0.05, int(log.ill.sum()))
@@ -64,7 +68,7 @@ def test_a_file_that_breaks_off_has_the_kinds_still(tmp_path: Path) -> None:
 def test_damaged_health_is_named(tmp_path: Path) -> None:
     collapse(tmp_path / "run.log")
     data = (tmp_path / "run.log").read_bytes()
-    (tmp_path / "odd.log").write_bytes(data[: data.rfind(b"\nhealth: ") + 9] + b"[1, 2")
+    (tmp_path / "odd.log").write_bytes(data[: data.rfind(b"\nhealth: ") + 9] + b"[1, 2]")
     with pytest.raises(wbc.WbcError, match="is damaged: its health can't be read"):
         read_log(tmp_path / "odd.log")
 

@@ -41,6 +41,8 @@ def columns(log: Log) -> dict[str, Array]:
     Args:
         log: of a run.
     """
+    if not isinstance(log, Log):
+        raise WbcError(f"log = {show(log)} must be a log, of a run or of wbc.read_log")
     found: dict[str, Array] = {name: getattr(log, name) for name in _WHOLE}
     found["status"] = np.array([STATUSES.index(status) for status in log.status], dtype=float)
     if log.ill is not None:
@@ -95,9 +97,10 @@ def save_npz(log: Log, path: str | Path) -> None:
         log: of a run.
         path: of the file.
     """
+    found = columns(log)
     rest = {"robot": log.robot, "ended": log.ended, "contacts": log.contacts, "feet": log.feet}
     names = json.dumps({**rest, "actuators": log.actuators, "status": STATUSES})
-    parts: dict[str, Any] = {"names": np.array(names), **columns(log)}
+    parts: dict[str, Any] = {"names": np.array(names), **found}
     _writing(path, lambda where: np.savez_compressed(where, **parts))
 
 
@@ -145,6 +148,8 @@ def save(log: Log, path: str | Path) -> None:
         log: of a run.
         path: of the file.
     """
+    if not isinstance(path, str | Path):
+        raise WbcError(f"path = {show(path)} must be that of a file")
     match Path(path).suffix.lower():
         case ".npz":
             save_npz(log, path)

@@ -285,10 +285,13 @@ def read_log(path: str | Path) -> Log:
     worries = None
     if mark >= 0 and mark % record == 0:
         body, tail = body[:mark], body[mark + 8 :]
+        whole, told = True, b""
         if kinds is not None:
-            tail, _, told = tail.rpartition(HEALTH_MARK)
-            worries = _worries(told, path)
-        ended = _name(tail.decode(errors="replace"))
+            tail, found, told = tail.rpartition(HEALTH_MARK)
+            whole = bool(found) and _is_json(told)  # else nobody was there any more to write the last words
+        if whole:
+            ended = _name(tail.decode(errors="replace"))
+            worries = None if kinds is None else _worries(told, path)
     rows = np.frombuffer(body[: len(body) // record * record]).reshape(-1, record // 8).copy()
     status = 1 + nq + nv + na + 3 * (len(contacts) + len(feet)) + levels + 2
     if len(rows) and not np.isin(rows[:, status], range(len(STATUSES))).all():
@@ -325,6 +328,14 @@ def _cone(told: object) -> Cone:
     frame, friction, normal, on = told
     mu, way = number(friction, "friction"), constant(normal, (3,), "normal")
     return Cone(_name(frame), mu, tuple(way.tolist()), _name(on))
+
+
+def _is_json(told: bytes) -> bool:
+    try:
+        json.loads(told)
+    except (ValueError, RecursionError):
+        return False
+    return True
 
 
 def _worries(told: bytes, path: str | Path) -> tuple[Worry, ...]:
