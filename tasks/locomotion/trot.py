@@ -15,7 +15,7 @@ from numpy.polynomial import Polynomial
 
 from tasks.frame import EndEffectorAcceleration
 from tasks.spin import WheelSpin
-from wbc.arrays import Array, ArrayLike, numbers
+from wbc.arrays import Array, ArrayLike, finite, numbers
 from wbc.contacts import RollingContact
 from wbc.control.protocol import TorqueController
 from wbc.control.stack import Stack
@@ -190,9 +190,9 @@ class Trot(Independent):
     @command.setter
     def command(self, command: ArrayLike) -> None:
         given = numbers(command, "command")
-        if given.shape != (3,) or not np.isfinite(given).all():
+        if given.shape != (3,) or not finite(given):
             raise WbcError(f"command must be three finite numbers: forward, left, yaw rate; not {show(command)}")
-        given.flags.writeable = False
+        given.setflags(write=False)
         self._command = given
 
     @property
