@@ -18,6 +18,7 @@ from tests.realtime.support import PERIOD, Recorded, from_then_on, is_damping, i
 from wbc import realtime
 from wbc.realtime import Histogram, Imu, State, SteppedClock
 from wbc.realtime.clock import Deadlines
+from wbc.realtime.phase import Phase
 from wbc.realtime.privileges import privileged
 
 
@@ -221,6 +222,41 @@ def test_deadlines_are_absolute_and_those_that_are_over_are_left_out() -> None:
     assert clock.time == pytest.approx(5.0074) and deadlines.due == pytest.approx(5.007) and deadlines.skipped == 3
     deadlines.wait()
     assert clock.time == pytest.approx(5.008) and deadlines.skipped == 3
+
+
+class Sending:
+    """A robot that stands still, and whose states come when they are read: by turns a little sooner and later."""
+
+    paced = False
+
+    def __init__(self, clock: SteppedClock, state: State) -> None:
+        self.clock, self.state, self.number = clock, state, 0
+        self.earlier: list[State] = []
+
+    def read(self) -> State:
+        last, self.number = self.number, round(self.clock.time / PERIOD)
+        self.number -= self.clock.time < PERIOD * self.number + (1e-5 if self.number % 2 else -1e-5)
+        self.earlier = [replace(self.state, time=PERIOD * number) for number in range(last + 1, self.number)]
+        return replace(self.state, time=PERIOD * self.number)
+
+    def write(self, command: realtime.Command) -> None:
+        pass
+
+    close = write
+
+
+def test_states_are_not_read_just_when_they_come() -> None:
+    controller, clock = reaching(), SteppedClock()
+    state = realtime.PlantIO(wbc.Simulator(controller.robot)).read()
+    report = realtime.run(controller, Sending(clock, state), 0.5, clock=clock)
+    assert report.good and 40 <= report.stale <= 55, "of the first hundred ticks every other one finds no state"
+
+
+def test_a_loop_that_is_faster_than_its_robot_or_has_an_uneven_line_goes_on_as_it_is() -> None:
+    phase = Phase(PERIOD)
+    assert not any(phase.look(k % 2 == 0, False) for k in range(1000))
+    shifts = [phase.look(k % 2 == 0, k % 2 == 0) for k in range(1000)]
+    assert [k for k, by in enumerate(shifts) if by] == [99, 199, 299] and sum(shifts) == pytest.approx(0.75 * PERIOD)
 
 
 def test_the_clock_of_the_system_waits_as_long_as_it_is_told() -> None:

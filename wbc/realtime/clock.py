@@ -102,6 +102,14 @@ class Deadlines:
         self._clock.wait_until(self.due)
         return self._clock.now() - self.due
 
+    def shift(self, by: float) -> None:
+        """Makes all that are to come later.
+
+        Args:
+            by: s.
+        """
+        self._start += by
+
     def follow(self) -> None:
         """The tick under way is due now: whoever paces the loop says so."""
         self.due = self._clock.now()

@@ -19,6 +19,7 @@ from wbc.errors import WbcError, number, show
 from wbc.model.names import actuator_names
 from wbc.realtime.clock import Clock, Deadlines, MonotonicClock
 from wbc.realtime.holding import holding_gains
+from wbc.realtime.phase import Phase
 from wbc.realtime.privileges import check_privileges, page_faults, privileged
 from wbc.realtime.recorder import RingLog
 from wbc.realtime.report import Report
@@ -202,7 +203,7 @@ class _Loop:
         self._step = stepper(controller)
         self._weight = 9.81 * controller.robot.mass
         self._refused = ""  # why the state that came last is not used
-        self._bunching = io if isinstance(io, Bunching) else None
+        self._bunching, self._phase = io if isinstance(io, Bunching) else None, Phase(self.period)
 
     # --- before ------------------------------------------------------------------------------------------------------
 
@@ -322,6 +323,8 @@ class _Loop:
             if io.paced:
                 deadlines.follow()
             new = self._take(state, read)
+            if self._bunching is not None and not io.paced:
+                deadlines.shift(self._phase.look(new, len(self._bunching.earlier) > 0))
 
     def _read(self) -> State | None:
         """What the robot says."""
