@@ -138,6 +138,19 @@ def test_torques_that_jump() -> None:
     expect(ran(io, controller, rules, targets=jump), io, "torque rate", "damp", "in a tick, it has")
 
 
+def test_what_the_ramp_holds_back_is_no_jump() -> None:
+    rules = Watchdog(torque_rate=(0.2, "damp"), velocity=None)
+    for ramp, kinds in ((0.0, ["torque rate"]), (1.0, [])):
+        io, controller = arm(rise=None)
+
+        def jump(t: float, controller: wbc.Controller) -> None:
+            if t == pytest.approx(FAULT):
+                controller.stack["tool"].target = controller.robot.pose("tool")[:3, 3] + np.array([0.0, 0.0, 3.0])
+
+        report = realtime.run(controller, io, 0.03, ramp=ramp, watchdog=rules, targets=jump, clock=SteppedClock())
+        assert [fault.kind for fault in report.faults] == kinds
+
+
 @pytest.mark.parametrize(("last", "kinds"), [(0.9, []), (-0.9, ["torque rate"]), (0.0, [])])
 def test_torques_that_let_go_are_no_jump(last: float, kinds: list[str]) -> None:
     robot = wbc.load("arm")

@@ -296,7 +296,7 @@ class _Loop:
                 solution = self._step(self._known.q, self._known.v, t, self._felt_by(self._known.state))
                 taken = clock.now() - started
                 report.tick.add(taken)
-                share = watch.look_at_solution(now, solution)
+                share = watch.look_at_solution(now, solution, self._ramped(now))
                 report.cut += share == 0.0
             if watch.reaction is not None:
                 solution = None
@@ -391,13 +391,17 @@ class _Loop:
             raise WbcError(f"the estimator says {told}: they must be {wanted}")
         return q, v
 
+    def _ramped(self, now: float) -> float:
+        """The controller's share of what is commanded, 0 to 1."""
+        return now / self._ramp if now < self._ramp else 1.0
+
     def _choose(self, solution: Solution | None, now: float, share: float) -> Command:
         """What is commanded: the controller's, on the ramp a share of it, or the watchdog's."""
         reaction = self._watch.reaction
         if reaction is None and solution is not None:
             command = self._motors.command(solution, self.period)
             if now < self._ramp:
-                command = self._start.blended(command, now / self._ramp)
+                command = self._start.blended(command, self._ramped(now))
             self._command = command if share == 1.0 else self._command.blended(command, share)
         elif reaction is not None and reaction != self._reaction:
             self._command = self._react(reaction)

@@ -176,7 +176,7 @@ class Watch:
                 text = f"{self._actuators[worst]} gives {torque[worst]:.3g}, it has {self._most[worst]:.3g}"
                 self._find(time, "torque", rules.torque, float(share[worst]), text)
 
-    def look_at_solution(self, time: float, solution: Solution) -> float:
+    def look_at_solution(self, time: float, solution: Solution, ramped: float = 1.0) -> float:
         """What a tick came to.
 
         A tick that was cut short at its deadline, and whose torques would jump, is not commanded, and counts as one
@@ -186,11 +186,13 @@ class Watch:
         Args:
             time: s.
             solution: of the tick.
+            ramped: the share of its torques that is commanded while the controller takes over, 0 to 1.
 
         Returns:
             The share of it that may be commanded; the rest is the last command.
         """
-        rules, torque, share = self._rules, solution.torque, 1.0
+        torque = solution.torque if ramped == 1.0 else ramped * solution.torque
+        rules, share = self._rules, 1.0
         change = self._jump(torque)
         cut = solution.interrupted and change is not None
         self._failed = self._failed + 1 if solution.status == "failed" or cut else 0
