@@ -8,6 +8,7 @@ import numpy as np
 
 from tasks.axes import AXES, picked
 from tasks.barrier import Heights, Kept
+from tasks.limbs import way
 from wbc.arrays import Array
 from wbc.contacts import Contact
 from wbc.dynamics import Dynamics
@@ -35,7 +36,7 @@ def manipulability(robot: Dynamics, frame: str, rows: list[int]) -> tuple[float,
     """
     J = robot.jacobian(frame)[rows]
     eigenvalues, U = np.linalg.eigh(J @ J.T)
-    most = max(float(eigenvalues[-1]), 1e-300)
+    most = max(float(eigenvalues[-1]), 1e-100)  # of a frame that nothing moves as well: its gradient is 0
     kept = np.maximum(eigenvalues, LEAST * most)
     w = float(np.sqrt(kept.prod()))
     inverse = (U / kept) @ U.T
@@ -61,6 +62,12 @@ class OnDexterity:
         """Raises a `WbcError` if the frame is not there, or has too few joints."""
         if self.frame not in robot.frames:
             raise WbcError(f"{self._whose}: {unknown_name('frame', self.frame, robot.frames)}")
+        moving = sum(robot.model.joints[joint].nv for joint in way(robot, self.frame))
+        if moving < len(self.rows):
+            raise WbcError(
+                f"{self._whose}: {self.frame!r} is moved by {moving} of the {len(self.rows)} joints that its "
+                f"manipulability in {len(self.rows)} axes takes: it is always 0; name fewer axes, or another frame"
+            )
 
     def at(self, robot: Dynamics) -> tuple[float, Array]:
         """Manipulability and its gradient."""

@@ -12,6 +12,7 @@ import tasks
 import wbc
 from tests.closed_loops import FOUR_BAR, ROBOTS, biped, closed_state, mimicking, write
 from tests.control.scenes import SOLVERS, controller
+from tests.control.soaking import wrong
 from wbc.control.fallback import fallback_torque
 from wbc.solvers import HierarchicalQP
 
@@ -104,6 +105,21 @@ def test_loops_that_measurements_leave_open_do_not_fail_a_tick() -> None:
     solution = moving_crank(robot).step(q + 1e-3 * rng.normal(size=robot.nq), v + 1e-2 * rng.normal(size=robot.nv))
     assert solution.status == "optimal" and np.isfinite(solution.torque).all()
     assert solution.certificate.equation_of_motion < 1e-8
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+@pytest.mark.parametrize("name", ROBOTS)
+def test_what_a_controller_says_holds_in_states_in_which_loops_are_open_or_lock(name: str, solver: str) -> None:
+    robot, rng = linkage(name), np.random.default_rng(4)
+    joint = "one" if "one" in robot.joint_names else "crank"
+    crank = tasks.JointAcceleration([0.5], joints=[joint], gains=wbc.Gains(2.0))
+    speed = tasks.FrameSpeedLimit(robot.model.frame_names[-1], 0.3)
+    levels = tasks.EquationOfMotion() / tasks.TorqueLimits() / crank / speed / tasks.TorqueMinimization()
+    ours = controller(robot, wbc.Stack(levels), solver)
+    for k in range(40):
+        q = robot.integrate(robot.model.nominal, 10.0 ** rng.uniform(-3.0, 4.0) * rng.normal(size=robot.nv))
+        solution = ours.step(q, rng.normal(size=robot.nv), 1e-3 * k)
+        assert not wrong(robot, solution, False), (k, wrong(robot, solution, False))
 
 
 def test_joint_limits_of_coupled_joints_do_not_contradict_each_other(tmp_path: Path) -> None:

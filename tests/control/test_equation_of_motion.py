@@ -14,7 +14,7 @@ from wbc.control.equation_of_motion import (
     MotionEquation,
     _combinations,
     _solutions,
-    _solutions_of_any_rank,
+    _with,
     force_scale,
 )
 
@@ -187,11 +187,16 @@ def test_actuators_that_are_all_but_dependent_have_a_great_cost(left: float, sid
     np.testing.assert_array_equal(none[0], np.eye(3))
 
 
+def free(unknowns: int) -> np.ndarray:
+    """All y: those of no equation."""
+    return _solutions(np.zeros((0, unknowns)), np.zeros(0))
+
+
 @pytest.mark.parametrize("rows", [0, 1, 3, 5])
 def test_solutions_of_equations(rows: int) -> None:
     rng = np.random.default_rng(1)
     E, e = rng.normal(size=(rows, 5)), rng.normal(size=rows)
-    for found in (_solutions(E, e), _solutions_of_any_rank(E, e)):
+    for found in (_solutions(E, e), _with(free(5), E, e), _with(_solutions(E[:1], e[:1]), E[1:], e[1:])):
         assert found.shape == (5, 6 - rows)
         np.testing.assert_allclose(E @ found[:, 0], e, atol=1e-12)
         np.testing.assert_allclose(found[:, 0], np.linalg.pinv(E) @ e, atol=1e-12)
@@ -203,13 +208,40 @@ def test_solutions_of_equations_that_depend_on_each_other_or_are_of_any_size() -
     rng = np.random.default_rng(2)
     E, e = rng.normal(size=(3, 5)), rng.normal(size=3)
     twice = np.vstack([E, 2.0 * E[0], np.zeros(5)]), np.concatenate([e, [2.0 * e[0] + 1.0, 3.0]])
-    found = _solutions_of_any_rank(*twice)
+    found = _with(free(5), *twice)
     np.testing.assert_allclose(found[:, 0], np.linalg.pinv(twice[0]) @ twice[1], atol=1e-12)
     assert found.shape == (5, 3)
     apart = E * np.array([[1e6], [1.0], [1e-6]]), e * np.array([1e6, 1.0, 1e-6])
-    found = _solutions_of_any_rank(*apart)
+    found = _with(free(5), *apart)
     assert found.shape == (5, 3)
     np.testing.assert_allclose(E @ found[:, 0], e, atol=1e-6)
     for share, count in ((0.5e-9, 4), (4e-9, 3)):
         near = np.array([[1.0, 0.0, 0.0, 0.0, 0.0], [1.0, 2.0 * share, 0.0, 0.0, 0.0]])
-        assert _solutions_of_any_rank(near, np.ones(2)).shape[1] - 1 == count
+        assert _with(free(5), near, np.ones(2)).shape[1] - 1 == count
+
+
+@pytest.mark.parametrize("near", [0.0, 1e-16, 1e-12, 1e-6])
+def test_rows_that_nearly_depend_on_physics_do_not_break_it(near: float) -> None:
+    """Loops in a position in which they lock, say: what they can't have is left, and physics is as it was."""
+    rng = np.random.default_rng(3)
+    E, e = rng.normal(size=(3, 6)), rng.normal(size=3)
+    rows = E[0] + near * rng.normal(size=6)
+    found = _with(_solutions(E, e), rows[None], np.array([e[0] + 1.0]))
+    assert np.abs(E @ found[:, 0] - e).max() < 1e-13 * (1.0 + np.abs(found[:, 0]).max())
+    np.testing.assert_allclose(E @ found[:, 1:], 0.0, atol=1e-13)
+    assert found.shape[1] - 1 == (3 if near < 1e-9 else 2)
+
+
+def test_redundant_loops_that_contradict_each_other_do_not_count_as_open() -> None:
+    robot = wbc.load("arm", "numpy")
+    robot.update(robot.model.nominal)
+    L = np.vstack([np.eye(7)[0], np.eye(7)[0]])
+
+    def with_loops(bias: list[float]) -> MotionEquation:
+        return MotionEquation(
+            robot.mass_matrix, robot.bias, L, np.array(bias), robot.actuated, 1.0, np.ones(7), np.zeros(7)
+        )
+
+    still = np.zeros(7)
+    assert with_loops([1.0, -1.0]).opening(still) == 0.0 and with_loops([1.0, 1.0]).opening(still) == 2.0
+    assert with_loops([1.0, -3.0]).opening(np.eye(7)[0]) == 0.0

@@ -184,3 +184,18 @@ def test_manipulability_is_climbed_and_kept() -> None:
 def test_mistakes_are_named(make: object, words: str) -> None:
     with pytest.raises(wbc.WbcError, match=words):
         make()
+
+
+def test_the_manipulability_of_a_frame_that_too_few_joints_move_is_an_error() -> None:
+    robot = wbc.load("arm", "numpy")
+    levels = tasks.EquationOfMotion() / tasks.ManipulabilityFloor("link_1", 0.1) / tasks.TorqueMinimization()
+    with pytest.raises(wbc.WbcError, match="'link_1' is moved by 1 of the 3 joints that its"):
+        wbc.Controller(robot, wbc.Stack(levels))
+
+
+def test_where_nothing_moves_a_frame_its_manipulability_has_no_gradient() -> None:
+    """At the axis of the joint that alone moves it, in the axes of its place."""
+    robot = wbc.load("arm", "numpy")
+    robot.update(robot.model.nominal)
+    w, gradient = tasks.dexterity.manipulability(robot, robot.model.frame_names[1], [0, 1, 2])
+    assert w == 0.0 and np.isfinite(gradient).all() and not gradient.any()

@@ -8,6 +8,7 @@ import numpy as np
 
 from wbc.arrays import Array
 from wbc.control.equation_of_motion import MotionEquation
+from wbc.control.solving import Outcome
 from wbc.control.tolerance import SHARE, force_tolerance, torque_tolerance
 from wbc.dynamics.base import Dynamics
 from wbc.model.names import actuator_names
@@ -27,8 +28,7 @@ class Certificate:
         worst_joint: the joint with the least torque margin; empty without actuators.
         cone_tolerance: distance outside that counts as rounding, N: a share of the robot's weight.
         torque_tolerance: distance beyond the limit that counts as rounding, N m or N: a share of the limit.
-        loops: the largest entry of L v̇ + L̇ v, by which closed loops would open, m/s² or rad/s², relative to the largest
-            acceleration, or to 1.
+        loops: how much more closed loops could be kept from opening: see `MotionEquation.opening`.
     """
 
     equation_of_motion: float
@@ -64,8 +64,6 @@ def certify(robot: Dynamics, tick: Tick, x: Array, equation: MotionEquation, sid
         sides: of the friction pyramids at the corners of soles; points are judged by the true cone.
     """
     f = x[tick.force]
-    fastest = np.abs(x[tick.acceleration]).max(initial=1.0)
-    opening = float(np.abs(equation.loop_residual(x[tick.acceleration])).max(initial=0.0) / fastest)
     cones = contact_margins(robot, tick, f, sides)
     worst = min(cones, key=lambda name: cones[name], default="")
     margin, tolerance, joint = np.inf, 0.0, ""
@@ -85,8 +83,26 @@ def certify(robot: Dynamics, tick: Tick, x: Array, equation: MotionEquation, sid
         joint,
         force_tolerance(robot.mass),
         tolerance,
-        opening,
+        equation.opening(x[tick.acceleration]),
     )
+
+
+def judged(outcome: Outcome, tick: Tick, equation: MotionEquation) -> Outcome:
+    """An answer that is no better than what it says of physics: "failed" where the equation of motion does not hold,
+    and "relaxed" where loops open.
+
+    Args:
+        outcome: of a solve.
+        tick: the layout of x.
+        equation: physics.
+    """
+    if outcome.status == "failed":
+        return outcome
+    acceleration = outcome.x[tick.acceleration]
+    if not equation.relative_residual(acceleration, outcome.x[tick.force], outcome.x[tick.torque]) < SHARE:
+        reason = ArithmeticError("the equation of motion does not hold to rounding in a state like this")
+        return outcome._replace(status="failed", reason=reason)
+    return outcome if equation.opening(acceleration) < SHARE else outcome._replace(status="relaxed")
 
 
 def contact_margins(robot: Dynamics, tick: Tick, f: Array, sides: int) -> dict[str, float]:

@@ -15,6 +15,7 @@ import numpy as np
 
 from wbc import compiled
 from wbc.arrays import Array, ArrayLike
+from wbc.control.certificate import judged
 from wbc.control.checks import check_actuators, check_tasks, usable_solver, warn_of_ignored_inequalities
 from wbc.control.discrete import warn_of_unstable_gains
 from wbc.control.equation_of_motion import MotionEquation
@@ -212,6 +213,8 @@ class Controller(Independent, Periodic):
             parts = laid[0].parts_or_error(robot, tick)
             built = perf_counter()
             outcome, parts = self._solve(laid, tick, equation, parts, began)
+            if outcome.interrupted or equation.loops is not None or not laid[1].keeps_physics:
+                outcome = judged(outcome, tick, equation)
             solved = perf_counter()
             solution = Solution(robot, tick, parts, outcome, command(robot, tick, outcome), self.stack)
             solution._past = self._ticker.watch(tick, parts, outcome.yielding, outcome.steadied, felt)

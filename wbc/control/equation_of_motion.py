@@ -184,7 +184,7 @@ class MotionEquation:
             force: f, shape (nf,); those of loops do not count.
             torque: τ, shape (na,).
         """
-        nv, loops = len(self.h), len(self.loop_bias)
+        loops = len(self.loop_bias)
         closed, pushed = force.copy(), -self.h
         if loops:
             closed[len(closed) - loops :] = 0.0
@@ -192,10 +192,11 @@ class MotionEquation:
         pushed[self.actuated] += torque
         if not loops:
             return np.concatenate([np.linalg.solve(self.M, pushed), closed, torque])
-        whole = np.block([[self.M, -self.J.T[:, len(closed) - loops :]], [self.L, np.zeros((loops, loops))]])
-        found = np.linalg.lstsq(whole, np.concatenate([pushed, -self.loop_bias]), rcond=None)[0]
-        closed[len(closed) - loops :] = found[nv:]
-        return np.concatenate([found[:nv], closed, torque])
+        closing = self.J[len(closed) - loops :].T
+        moved = np.linalg.solve(self.M, np.column_stack([pushed, closing]))  # by all else, and by each force of a loop
+        found = np.linalg.lstsq(self.L @ moved[:, 1:], -self.loop_bias - self.L @ moved[:, 0], rcond=RANK)[0]
+        closed[len(closed) - loops :] = found
+        return np.concatenate([np.linalg.solve(self.M, pushed + closing @ found), closed, torque])
 
     def loop_residual(self, acceleration: Array) -> Array:
         """L v̇ + L̇ v, shape (loops,)."""
@@ -215,6 +216,17 @@ class MotionEquation:
         terms[self.actuated] += np.abs(torque)
         return float(residual / max(terms.max(initial=0.0), 1e-300))
 
+    def opening(self, acceleration: Array) -> float:
+        """How much more loops could be closed, L v̇ + L̇ v taken back to v̇, by the largest acceleration.
+
+        Rows that depend on each other contradict each other where the measured state is off: that no v̇ can mend.
+        """
+        if self.loops is None:
+            return 0.0
+        longest = np.abs(self.loops).max(initial=1e-300)
+        pull = self.loop_residual(acceleration).dot(self.loops) / longest
+        return float(np.abs(pull).max(initial=0.0) / np.abs(acceleration).max(initial=1.0))
+
     @property
     def K(self) -> Array:
         """K of K y + h = Sᵀ τ, with y = (L v̇, f / s); shape (nv, nv + nf)."""
@@ -233,7 +245,7 @@ class MotionEquation:
             return _solutions(E, e)
         closing = np.zeros((len(self.loop_bias), E.shape[1]))
         closing[:, : len(self.h)] = self.L / self.lengths
-        return _solutions_of_any_rank(np.vstack([E, closing]), np.concatenate([e, -self.loop_bias]))
+        return _with(_solutions(E, e), closing, -self.loop_bias)
 
     def expand(self, y: Array) -> Array:
         """X of y: forces in N, torques by the actuated rows; shape (n,)."""
@@ -277,12 +289,17 @@ def _solutions(E: Array, e: Array) -> Array:
     return found
 
 
-def _solutions_of_any_rank(E: Array, e: Array) -> Array:
-    """As `_solutions` for rows of any rank: y₀ is the shortest of those with the least |E y − e|."""
+def _with(C: Array, E: Array, e: Array) -> Array:
+    """Those of [y₀ Z] that also have E y = e, for rows of any rank; where none has, those with the least |E y − e|.
+
+    What C keeps is kept to rounding, however nearly the rows of E depend on each other and on it.
+    """
+    y0, Z = C[:, 0], C[:, 1:]
     size = np.sqrt((E * E).sum(axis=1))
-    _, singular, V = np.linalg.svd(E / np.where(size > 0.0, size, 1.0)[:, None])
-    rank = int((singular > RANK * singular.max(initial=0.0)).sum())
+    unit = np.where(size > 0.0, size, 1.0)
+    _, singular, V = np.linalg.svd((E @ Z) / unit[:, None])
+    rank = int((singular > RANK * max(1.0, singular.max(initial=0.0))).sum())
     V = V.T
-    C = E @ V[:, :rank]  # in the units of the rows, of full column rank
-    y0 = V[:, :rank] @ np.linalg.lstsq(C, e, rcond=None)[0]
-    return np.column_stack([y0, V[:, rank:]])
+    in_units = E @ (Z @ V[:, :rank])  # of full column rank
+    z0 = V[:, :rank] @ np.linalg.lstsq(in_units, e - E @ y0, rcond=None)[0]
+    return np.column_stack([y0 + Z @ z0, Z @ V[:, rank:]])

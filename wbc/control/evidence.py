@@ -14,7 +14,7 @@ import numpy as np
 from wbc.arrays import Array
 from wbc.control.equation_of_motion import EquationOfMotion
 from wbc.control.solving import Outcome, Status
-from wbc.control.tolerance import force_tolerance, load_unit
+from wbc.control.tolerance import SHARE, force_tolerance, load_unit
 from wbc.control.twins import twin_of
 from wbc.copies import Independent
 from wbc.tasking.tick import Tick
@@ -169,13 +169,14 @@ class Evidence(Independent, ABC):
     @cached_property
     def active(self) -> tuple[Active, ...]:
         """The inequalities at or beyond their bounds, highest priority first."""
-        found = []
+        found, fastest = [], float(np.abs(self._x[self._tick.acceleration]).max(initial=0.0))
         for part, value, residual in self._table:
             if part.equation:
                 continue
             size = load_unit(self._robot, part.acceleration, part.torque) + np.abs(value)
             load = part.force is not None or part.torque is not None
-            allowed = np.maximum(1e-6 * size, force_tolerance(self._robot.mass) if load else 0.0)
+            # of a motion, rounding is a share of the fastest one
+            allowed = np.maximum(1e-6 * size, force_tolerance(self._robot.mass) if load else SHARE * fastest)
             violations = np.where(np.abs(residual) > allowed, np.abs(residual), 0.0)
             tells = (part.lower < part.upper) | (violations > 0.0)  # one without room is always at its bound
             low, high = value <= part.lower + 1e-7 * size, value >= part.upper - 1e-7 * size

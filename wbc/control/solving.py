@@ -74,6 +74,9 @@ class UnsoundRowsError(Exception):
 class Solving(ABC):
     """How a controller solves its ticks, for one layout of x."""
 
+    keeps_physics = False
+    """Whether the equation of motion holds to rounding in whatever it gives, where there are no closed loops."""
+
     @abstractmethod
     def solve(self, equation: MotionEquation, parts: Sequence[Part], seconds: float) -> Outcome:
         """Solves a tick.
@@ -101,6 +104,8 @@ class CompiledSolving(Solving):
         solver: in whose place it solves, and whose options hold.
         effort: what each actuator gives, shape (na,).
     """
+
+    keeps_physics = True
 
     def __init__(
         self,

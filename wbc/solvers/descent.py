@@ -29,6 +29,9 @@ PRESSED = 1e-2
 _UNEVEN = 30.0
 """Unknowns are brought to one size where the norms of their columns differ by more."""
 
+_NOTHING = 1e-13
+"""An unknown of which no row has more than this share is in none: that is rounding."""
+
 _ROUNDS = 8
 """So often at most a level is solved again from where the last round arrived."""
 
@@ -62,8 +65,9 @@ class Descent:
         # A QP solver's tolerances know nothing of units: unknowns of very different size are brought to one.
         size = np.sqrt(((self.A / np.maximum(self.norms, 1e-300)[:, None]) ** 2).sum(axis=0))
         self.units: Array = np.ones(n)
-        if not self.equal.all() and size.max(initial=0.0) > _UNEVEN * size.min(initial=np.inf) > 0.0:
-            self.units = size.max() / size
+        some = size > _NOTHING * size.max(initial=0.0)
+        if not self.equal.all() and size.max(initial=0.0) > _UNEVEN * size.min(initial=np.inf, where=some):
+            self.units[some] = size.max() / size[some]
             self.A = self.A * self.units
             self.norms = np.sqrt((self.A * self.A).dot(np.ones(n)))
         self.x: Array = np.zeros(n)
