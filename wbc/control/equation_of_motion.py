@@ -21,6 +21,7 @@ from wbc.contacts import Contact
 from wbc.dynamics.base import Dynamics
 from wbc.errors import WbcError, show, unknown_name
 from wbc.model.names import velocity_names
+from wbc.singular_values import least_squares, svd
 from wbc.tasking.rows import Rows
 from wbc.tasking.task import Task
 from wbc.tasking.tick import Tick
@@ -194,7 +195,7 @@ class MotionEquation:
             return np.concatenate([np.linalg.solve(self.M, pushed), closed, torque])
         closing = self.J[len(closed) - loops :].T
         moved = np.linalg.solve(self.M, np.column_stack([pushed, closing]))  # by all else, and by each force of a loop
-        found = np.linalg.lstsq(self.L @ moved[:, 1:], -self.loop_bias - self.L @ moved[:, 0], rcond=RANK)[0]
+        found = least_squares(self.L @ moved[:, 1:], -self.loop_bias - self.L @ moved[:, 0], RANK)
         closed[len(closed) - loops :] = found
         return np.concatenate([np.linalg.solve(self.M, pushed + closing @ found), closed, torque])
 
@@ -297,9 +298,9 @@ def _with(C: Array, E: Array, e: Array) -> Array:
     y0, Z = C[:, 0], C[:, 1:]
     size = np.sqrt((E * E).sum(axis=1))
     unit = np.where(size > 0.0, size, 1.0)
-    _, singular, V = np.linalg.svd((E @ Z) / unit[:, None])
+    _, singular, V = svd((E @ Z) / unit[:, None], full_matrices=True)
     rank = int((singular > RANK * max(1.0, singular.max(initial=0.0))).sum())
     V = V.T
     in_units = E @ (Z @ V[:, :rank])  # of full column rank
-    z0 = V[:, :rank] @ np.linalg.lstsq(in_units, e - E @ y0, rcond=None)[0]
+    z0 = V[:, :rank] @ least_squares(in_units, e - E @ y0)
     return np.column_stack([y0 + Z @ z0, Z @ V[:, rank:]])

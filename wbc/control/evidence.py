@@ -169,15 +169,12 @@ class Evidence(Independent, ABC):
     @cached_property
     def active(self) -> tuple[Active, ...]:
         """The inequalities at or beyond their bounds, highest priority first."""
-        found, fastest = [], float(np.abs(self._x[self._tick.acceleration]).max(initial=0.0))
+        found = []
         for part, value, residual in self._table:
             if part.equation:
                 continue
             size = load_unit(self._robot, part.acceleration, part.torque) + np.abs(value)
-            load = part.force is not None or part.torque is not None
-            # of a motion, rounding is a share of the fastest one
-            allowed = np.maximum(1e-6 * size, force_tolerance(self._robot.mass) if load else SHARE * fastest)
-            violations = np.where(np.abs(residual) > allowed, np.abs(residual), 0.0)
+            violations = np.where(np.abs(residual) > self._rounding(part, size), np.abs(residual), 0.0)
             tells = (part.lower < part.upper) | (violations > 0.0)  # one without room is always at its bound
             low, high = value <= part.lower + 1e-7 * size, value >= part.upper - 1e-7 * size
             for row in np.flatnonzero((low | high) & tells):
@@ -186,6 +183,16 @@ class Evidence(Independent, ABC):
                 violation = float(violations[row])
                 found.append(Active(part.entry.name, names[row], side, part.entry.level, violation))
         return tuple(found)
+
+    def _rounding(self, part: Part, size: Array) -> Array:
+        """By how much the rows of bounds may be broken, shape (rows,): of a motion, by a share of the fastest one."""
+        if part.force is not None or part.torque is not None:
+            return np.maximum(1e-6 * size, force_tolerance(self._robot.mass))
+        block = part.acceleration
+        norm = 1.0 if block is None or block.ndim == 1 else np.sqrt((block * block).sum(axis=1))
+        fastest = np.abs(self._x[self._tick.acceleration]).max(initial=0.0)
+        found: Array = np.maximum(1e-6 * size, SHARE * norm * fastest)
+        return found
 
     @cached_property
     def yielding(self) -> tuple[tuple[str, str, float], ...]:

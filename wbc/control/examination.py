@@ -14,6 +14,7 @@ from wbc.control.health import Finding, Health
 from wbc.control.steadiness import TorqueRates
 from wbc.control.watch import LONG, Look, Past
 from wbc.model.names import actuator_names
+from wbc.singular_values import svd
 
 if TYPE_CHECKING:
     from wbc.control.program import Part
@@ -317,7 +318,7 @@ def _unit(row: str, linear: str, angular: str) -> str:
 
 def _without(pull: Array, rows: list[Array]) -> Array:
     """What of a direction is at right angles to rows."""
-    _, size, V = np.linalg.svd(np.vstack(rows), full_matrices=False)
+    _, size, V = svd(np.vstack(rows))
     V = V[size > 1e-9 * size.max(initial=0.0)]
     rest: Array = pull - V.T @ (V @ pull)
     return rest

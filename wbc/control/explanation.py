@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 import numpy as np
 
 from wbc.arrays import Array
+from wbc.singular_values import least_squares, svd
 
 if TYPE_CHECKING:
     from wbc.control.evidence import Active
@@ -172,7 +173,7 @@ class Blame:
                 elif outcome.value[row] <= part.lower[row] + room[row]:
                     limits.append(((name, outcome.names[row]), -rows[row]))
         E = np.vstack([rows for _, rows in equations]).T if equations else np.zeros((len(pull), 0))
-        basis, singular, _ = np.linalg.svd(E, full_matrices=False)
+        basis, singular, _ = svd(E)
         basis = basis[:, singular > 1e-9 * singular.max(initial=0.0)]
         rest, held = pull - basis @ (basis.T @ pull), []
         if limits and np.linalg.norm(rest) > SHARE * np.linalg.norm(pull):
@@ -184,7 +185,7 @@ class Blame:
             rest = rest - across @ shares
             held = [(float(np.linalg.norm(c) * s), name) for (name, _), c, s in zip(limits, C.T, shares, strict=True)]
             pull = pull - C @ shares
-        shares = np.linalg.lstsq(E, pull, rcond=1e-9)[0]
+        shares = least_squares(E, pull, 1e-9)
         above, start = [], 0
         for name, rows in equations:
             stop = start + len(rows)

@@ -7,6 +7,7 @@ import numpy as np
 from wbc.arrays import Array
 from wbc.control.solving import Outcome
 from wbc.dynamics.base import Dynamics
+from wbc.singular_values import least_squares
 from wbc.tasking.tick import Tick
 
 DAMPING = 5.0
@@ -33,7 +34,7 @@ def fallback_torque(robot: Dynamics, Jc: Array) -> Array:
     gravity = robot.gravity_force
     force: Array = np.zeros(len(Jc))
     if len(Jc) and unactuated.any():
-        force = np.asarray(np.linalg.lstsq(Jc[:, unactuated].T, gravity[unactuated], rcond=1e-6)[0], dtype=float)
+        force = least_squares(Jc[:, unactuated].T, gravity[unactuated], 1e-6)
     damping = DAMPING * np.diagonal(robot.mass_matrix)[robot.actuated]
     torque = (gravity - Jc.T @ force)[robot.actuated] - damping * robot.v[robot.actuated]
     return _within(robot, torque)
@@ -44,7 +45,7 @@ def _shared(robot: Dynamics, Jc: Array) -> Array:
     damping = DAMPING * np.diagonal(robot.mass_matrix) * robot.v
     wanted = np.nan_to_num(robot.gravity_force - damping)
     both = np.vstack([robot.actuation_matrix, Jc]).T
-    shares: Array = np.asarray(np.linalg.lstsq(both, wanted, rcond=1e-6)[0], dtype=float)
+    shares: Array = least_squares(both, wanted, 1e-6)
     return _within(robot, shares[: robot.na])
 
 

@@ -18,6 +18,7 @@ from wbc.errors import WbcError
 from wbc.geometry import so3
 from wbc.model.loops import JointCoupling, LoopClosure, loop_row_names
 from wbc.model.model import Model
+from wbc.singular_values import least_squares, svd
 
 if TYPE_CHECKING:
     from wbc.dynamics.backend import FramesMotion, Place
@@ -260,7 +261,7 @@ def closed(robot: Dynamics, q: Array) -> Array:
     for _ in range(STEPS):
         if np.abs(gap).max(initial=0.0) < CLOSED:
             return robot.q.copy()
-        U, singular, V = np.linalg.svd(J, full_matrices=False)
+        U, singular, V = svd(J)
         kept = singular > REDUNDANT * singular[0]
         step = V[kept].T @ ((U[:, kept].T @ gap) / singular[kept])
         step *= -min(1.0, LONGEST / max(float(np.abs(step).max(initial=0.0)), 1e-300))
@@ -308,7 +309,7 @@ def held(robot: Dynamics, J: Array, wanted: Array) -> tuple[Array, Array]:
     if failed:
         raise robot._singular()
     Y = lapack.dtrtrs(L, J.T, lower=1)[0]
-    return L, np.asarray(np.linalg.lstsq(Y.T, wanted, rcond=RANK)[0])
+    return L, least_squares(Y.T, wanted, RANK)
 
 
 def _independent(J: Array, bias: Array) -> tuple[Array, Array]:
@@ -321,7 +322,7 @@ def _independent(J: Array, bias: Array) -> tuple[Array, Array]:
         L, failed = lapack.dpotrf(unit @ unit.T, lower=1)
         if not failed and L.diagonal().min() > CLEAR:
             return J, bias
-    U, singular, V = np.linalg.svd(J, full_matrices=False)
+    U, singular, V = svd(J)
     kept = singular > REDUNDANT * singular[0]
     U = U[:, kept]
     U[np.sqrt((U * U).sum(axis=1)) < NOTHING] = 0.0  # rank is judged row by row: rounding must be no row

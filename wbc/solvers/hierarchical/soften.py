@@ -31,6 +31,7 @@ import numpy as np
 from scipy.linalg import cho_solve, lapack
 
 from wbc.arrays import Array, IntArray
+from wbc.singular_values import svd
 from wbc.solvers.elimination import Factor, eliminate
 from wbc.solvers.hierarchical.engine import Yielding
 from wbc.solvers.hierarchical.rows import LevelRows
@@ -282,7 +283,7 @@ def _inverse(scales: Array) -> Array:
 def _weak_of(rows: LevelRows, at: IntArray, factor: Factor, scales: Array, level: int, demand: _Demand) -> list[_Weak]:
     """The weak directions of a level's rows, each over the size of its task's rows; the weakest first."""
     inverse = _inverse(scales[at])
-    U, sigma, V = np.linalg.svd(rows.A[at].dot(factor.Y) * inverse[:, None], full_matrices=False)
+    U, sigma, V = svd(rows.A[at].dot(factor.Y) * inverse[:, None])
     found = []
     for i in reversed(range(max(len(sigma) - _OF_A_LEVEL, 0), len(sigma))):
         u, part = U[:, i], U[:, i] * inverse
