@@ -14,7 +14,7 @@ import pytest
 
 import tasks
 import wbc
-from tests.control import soaking
+from tests.control import soaking, wild
 from tests.control.scenes import SOLVERS
 from tests.control.soaking import CHOSEN, ROUND, robot_of, soak, soak_ticks, wrong
 
@@ -37,6 +37,18 @@ def test_a_bound_of_no_width_is_not_given_up_near_a_singularity() -> None:
 def test_a_force_within_its_tolerance_is_not_told_to_be_outside() -> None:
     """A micronewton outside a cone of a robot of 45 kg: "optimal", and the cone did not hold."""
     assert not [line for number in (1_000_082, 1_000_714) for line in soak(number)[0]]
+
+
+@pytest.mark.filterwarnings("ignore::wbc.WbcWarning")
+def test_what_a_controller_says_holds_under_stacks_that_are_drawn() -> None:
+    robots = [robot_of(name, "numpy") for name in ("arm", "quadruped", "humanoid")]
+    told, statuses = [], Counter[str]()
+    for number in range(30):
+        lines, found = wild.attack(number, robots)
+        told += lines
+        statuses += found
+    assert not told, "\n".join(told)
+    assert sum(n for what, n in statuses.items() if "refused" not in what) > 500
 
 
 @pytest.mark.soak
