@@ -185,12 +185,17 @@ class Evidence(Independent, ABC):
         return tuple(found)
 
     def _rounding(self, part: Part, size: Array) -> Array:
-        """By how much the rows of bounds may be broken, shape (rows,): of a motion, by a share of the fastest one."""
+        """By how much the rows of bounds may be broken, shape (rows,): as solvers judge, by the largest unknown.
+
+        An arm that leans on something while it is straight has forces of 1e11 N.
+        """
+        mass, tick = max(self._robot.mass, 1e-9), self._tick
+        largest = float(np.abs(self._x[tick.force]).max(initial=0.0))
         if part.force is not None or part.torque is not None:
-            return np.maximum(1e-6 * size, force_tolerance(self._robot.mass))
+            return np.maximum(1e-6 * size, max(force_tolerance(mass), 1e-15 * largest))
         block = part.acceleration
         norm = 1.0 if block is None or block.ndim == 1 else np.sqrt((block * block).sum(axis=1))
-        fastest = np.abs(self._x[self._tick.acceleration]).max(initial=0.0)
+        fastest = max(float(np.abs(self._x[tick.acceleration]).max(initial=0.0)), largest / mass)
         found: Array = np.maximum(1e-6 * size, SHARE * norm * fastest)
         return found
 
