@@ -10,6 +10,7 @@ struct Guess {
     double *D, *Q, *R;         /* D = R Q with orthonormal rows of Q; a line each an active row */
     double *B, *root;          /* of each level: its rows in the columns of the levels above; the root of its weight */
     double *w_start, *value_start, *u, *g, *across, *x, last;
+    double worst;              /* violation of a row on the way, as a share of its norm */
     double dependent;          /* a row that adds less than this share of itself depends on those before it */
     signed char *kept;         /* the working set while a second guess is made */
     double *y_kept;            /* and the point */

@@ -10,6 +10,7 @@
 
 #define ASTRAY 1e6     /* a guess that is violated by so many times more than at its start has lost its way */
 #define MEETS 1e-9     /* a row is met within this share of its norm */
+#define SLIGHT 1e-8    /* of the worst violation on the way: a row that depends on others is off by so much by rounding */
 
 /* How far the levels' weights are apart: the more, the better is the guess, and the less do numbers tell rows apart. */
 struct Weights {
@@ -248,23 +249,26 @@ static int most_violated(const Hierarchy *h, int *side, double *violation) {
 }
 
 /* The proposed row and active ones can't all hold: sets aside one of the lowest level, the proposed one where it is among
-   these. */
+   these. The multipliers have moved towards taking the proposed one in: they are computed anew in any case. */
 static void give_up_one(Hierarchy *h, const double *share) {
     struct Guess *s = h->guess;
     int victim = s->count, level = h->level_of[s->row[victim]];
     for (int i = 0; i < s->count; i++)
         if (share[i] < -1e-9 && h->level_of[s->row[i]] > level) victim = i, level = h->level_of[s->row[i]];
     s->set_aside[s->row[victim]] = 1;
-    if (victim == s->count) return;
-    drop(h, victim, 0);
+    if (victim < s->count) drop(h, victim, 0);
     settle(h);
 }
 
-/* takes the proposed row in, and drops those that it relieves; 0 where rows contradict each other */
+/* takes the proposed row in, and drops those that it relieves; where rows contradict each other one is set aside */
 static void take_in(Hierarchy *h, double violation) {
     struct Guess *s = h->guess;
     double lambda = 0.0, *share = s->across;
-    int independent = orthonormalise(h, s->count);
+    int independent = orthonormalise(h, s->count), row = s->row[s->count];
+    if (!independent && violation <= SLIGHT * s->worst * h->norm[row]) {
+        s->set_aside[row] = 1; /* where more rows meet than there are directions it would drive out those that are right */
+        return;
+    }
     for (;;) {
         int n = s->count, relieved = -1;
         double *r = triangle_of(s, n), across = r[n] * r[n], partial = INFINITY;
@@ -314,7 +318,8 @@ static int guess_active_set(Hierarchy *h, int apart, const signed char *start) {
         s->count++;
     }
     settle(h);
-    double worst = 0.0;
+    double first = 0.0;
+    s->worst = 0.0;
     for (int round = 0; round < 2 * h->n + 50; round++) { /* one that goes on is of no use */
         int side = 0;
         double violation = 0.0;
@@ -322,8 +327,9 @@ static int guess_active_set(Hierarchy *h, int apart, const signed char *start) {
         move(h);
         int row = most_violated(h, &side, &violation);
         if (row < 0) break;
-        if (!round) worst = violation / h->norm[row];
-        if (!(violation < ASTRAY * (1.0 + worst) * h->norm[row])) {
+        if (!round) first = violation / h->norm[row];
+        s->worst = fmax(s->worst, violation / h->norm[row]);
+        if (!(violation < ASTRAY * (1.0 + first) * h->norm[row])) {
             memcpy(h->w, s->w_start, (size_t)h->n * sizeof(double));
             memcpy(h->value_new, s->value_start, (size_t)h->active_rows * sizeof(double));
             memcpy(h->y_new, h->y, (size_t)h->n * sizeof(double));

@@ -39,7 +39,7 @@ class Coarse(HierarchicalQP):
 
     def solve(self, levels, *, validate: bool = True, seconds: float = np.inf):  # type: ignore[no-untyped-def]
         answer = super().solve(levels, validate=validate)
-        Clock.now += seconds + 4e-4
+        Clock.now += seconds + 6e-4
         return answer
 
     def plan_levels(self, count: int) -> None:
@@ -61,12 +61,12 @@ class Clock:
     now = 0.0
 
 
-@pytest.mark.parametrize(("solver", "guard"), [(Coarse(), 0.0), (Blind(), 7e-4)])
+@pytest.mark.parametrize(("solver", "guard"), [(Coarse(), 0.0), (Blind(), 1e-3)])
 def test_a_slow_machine_keeps_its_deadline_after_some_ticks(
     solver: Solver, guard: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for clock in ("perf_counter", "thread_time"):
-        monkeypatch.setattr(f"wbc.control.controller.{clock}", lambda: Clock.now)
+    for clock in ("controller.perf_counter", "controller.thread_time", "solving.perf_counter"):
+        monkeypatch.setattr(f"wbc.control.{clock}", lambda: Clock.now)
     robot = wbc.load("arm", "numpy")
     wanted = np.array(robot.model.nominal) + (100.0 if guard else 0.0)
     levels = tasks.EquationOfMotion() / tasks.JointAcceleration(wanted, gains=wbc.Gains(3.0))

@@ -12,7 +12,7 @@ import tasks
 import wbc
 from tests.control.scenes import contacts, controller, moving_state, standing
 from wbc.compiled import kernel
-from wbc.control.controller import RESERVE
+from wbc.control.controller import RESERVE, UNHURRIED
 from wbc.control.equation_of_motion import MotionEquation
 from wbc.control.solving import CompiledSolving, LevelSolving, outcome_of
 from wbc.solvers import HierarchicalQP, Solver, WeightedQP
@@ -232,12 +232,27 @@ def test_a_deadline_is_passed_on_less_what_the_tick_took_so_far() -> None:
 
 
 def test_a_deadline_leaves_time_for_what_comes_after(monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in ("controller", "solving"):
+        monkeypatch.setattr(f"wbc.control.{module}.perf_counter", lambda: 7.0)
+    robot, solver = wbc.load("arm", "numpy"), Slow()
+    stack = wbc.Stack(tasks.EquationOfMotion() / tasks.JointAcceleration())
+    ours = wbc.Controller(robot, stack, solver, deadline=0.01)
+    most, share = UNHURRIED
+    for deadline, kept in ((0.01, most), (5e-4, RESERVE), (1e-3, share * 1e-3)):
+        ours.deadline = deadline
+        solution = ours.step(robot.model.nominal, np.zeros(7), 0.0)
+        assert solver.given[-1] == pytest.approx(deadline - kept)
+        assert solution.time.total == 0.0 and not solution.late
+
+
+def test_a_solver_is_given_what_is_left_when_its_levels_are_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = iter(np.arange(0.0, 1.0, 1e-3).tolist())
+    monkeypatch.setattr("wbc.control.solving.perf_counter", lambda: next(clock))
     monkeypatch.setattr("wbc.control.controller.perf_counter", lambda: 7.0)
     robot, solver = wbc.load("arm", "numpy"), Slow()
     stack = wbc.Stack(tasks.EquationOfMotion() / tasks.JointAcceleration())
-    solution = wbc.Controller(robot, stack, solver, deadline=0.01).step(robot.model.nominal, np.zeros(7))
-    assert solver.given == [pytest.approx(0.01 - RESERVE)]
-    assert solution.time.total == 0.0 and not solution.late
+    wbc.Controller(robot, stack, solver, deadline=0.01).step(robot.model.nominal, np.zeros(7))
+    assert solver.given == [pytest.approx(0.01 - UNHURRIED[0] - 1e-3)]
 
 
 @compiled

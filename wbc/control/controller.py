@@ -29,7 +29,7 @@ from wbc.control.reserve import Reserve
 from wbc.control.series import with_rigid_springs
 from wbc.control.shortened import shortened
 from wbc.control.solution import Solution
-from wbc.control.solving import Outcome, Solving, UnsoundRowsError, solving_for
+from wbc.control.solving import LEAST, Outcome, Solving, UnsoundRowsError, solving_for
 from wbc.control.stack import Stack
 from wbc.control.steadied import STEADYING, Asked, SteadyTicks
 from wbc.control.steadiness import Steadiness
@@ -46,6 +46,9 @@ from wbc.threads import Turn, busy, taking
 
 RESERVE = 3e-4
 """Time reserved before a deadline for the work after the solver, s; more where earlier ticks took longer."""
+
+UNHURRIED = 4e-4, 0.4
+"""So much is reserved, s, where it is no more than this share of the deadline: what takes longest comes unannounced."""
 
 IDLE = 0.1
 """A tick that waited for more than this share of its deadline, for another program say, tells nothing of how long
@@ -306,7 +309,9 @@ class Controller(Independent, Periodic):
         """The time that a solver may take, s, with some time left for the work after it, and more."""
         if self.deadline is None:
             return math.inf
-        return max(self.deadline - self._ending.seconds - more - (perf_counter() - began), 1e-5)
+        most, share = UNHURRIED
+        kept = max(self._ending.seconds, min(most, share * self.deadline)) + more
+        return max(self.deadline - kept - (perf_counter() - began), LEAST)
 
     def errors(self) -> dict[str, Array]:
         """The error of each task with a target in the state of the last tick, by name: see `Task.error`."""

@@ -32,6 +32,9 @@ GRADE = 1e-9
 TURNS = 1e-9
 """A smaller share of a row is nothing."""
 
+LEAST = 1e-5
+"""A solver is given as much time as this at least, s: it then keeps what must be kept."""
+
 OPTIMAL, STOPPED, UNSOUND = 0, 2, 3
 """Status numbers of the kernel; 1 is relaxed."""
 
@@ -272,6 +275,7 @@ class LevelSolving(Solving):
 
     def solve(self, equation: MotionEquation, parts: Sequence[Part], seconds: float) -> Outcome:
         """See `Solving`."""
+        began = perf_counter()
         nv, nf = self._layout.nv, self._layout.nf
         C = equation.basis()
         A = stacked(parts, self._layout)
@@ -296,7 +300,7 @@ class LevelSolving(Solving):
         velocity[:nv] = equation.lengths * equation.velocity
         joints = C[:nv, 1:] / equation.lengths[:, None]
         hierarchy.motion = Motion(C[:, 1:].T @ velocity, A_y @ velocity, joints)
-        answer = ask(self._solver, hierarchy, seconds)
+        answer = ask(self._solver, hierarchy, max(seconds - (perf_counter() - began), LEAST))
         if isinstance(answer, Exception):
             return Outcome(equation.expand(C[:, 0]), "failed", reason=answer)
         y = C[:, 0] + C[:, 1:] @ answer.x
