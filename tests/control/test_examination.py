@@ -17,7 +17,7 @@ JOINTS = {"slide": SimpleNamespace(kind="prismatic"), "turn": SimpleNamespace(ki
 
 
 def task(**is_so: Any) -> Any:
-    plain = {"bounds_contacts": False, "bounds_torques": False, "holds_contacts": False}
+    plain = {"bounds_contacts": False, "bounds_joints": False, "bounds_torques": False, "holds_contacts": False}
     return SimpleNamespace(**plain | is_so)
 
 
@@ -105,6 +105,21 @@ def test_an_empty_contact_is_told_after_a_while(lasted: float, share: float, fou
     if findings:
         text = f"toe carries 0 N of 50 N for {lasted:.2g} s"
         assert findings == [Finding("empty contact", "toe", 50.0, "N", text)]
+
+
+def test_joints_beyond_their_ends_are_told_where_nothing_keeps_them_from_there() -> None:
+    def looks(*ends: dict[str, float]) -> Past:
+        return Past(tuple(Look(9.0 + 0.25 * k, {}, one) for k, one in enumerate(ends)), {}, {})
+
+    past = looks({}, {"turn": 0.05, "slide": 0.011})
+    text = "is 0.05 rad beyond the end of its range, from which no task keeps it"
+    slide = Finding("joint end", "slide", 0.011, "m", f"slide {text.replace('0.05 rad', '0.011 m')}")
+    turn = Finding("joint end", "turn", 0.05, "rad", f"turn {text}")
+    assert examination(past=past)._ends_of_joints() == [turn, slide]
+    keeps = told(part("limits", [0.0], [1.0], names=["turn"], task=task(bounds_joints=True)), [0.1])
+    assert examination(keeps, past=past)._ends_of_joints() == [slide]
+    for past in (looks({"turn": 0.1}, {}), looks()):
+        assert not examination(past=past)._ends_of_joints()
 
 
 def spent(torque: list[float], *tells: Any, effort: Any = (10.0, 20.0)) -> list[Finding]:

@@ -360,3 +360,21 @@ def test_physics_that_is_off_is_told_of() -> None:
     assert finding.name == "equation of motion" and finding.unit == ""
     assert finding.value == other.certificate.equation_of_motion > 1e-3
     assert finding.text.startswith("the equation of motion is off by ")
+
+
+def test_a_joint_that_presses_on_its_end_is_named_where_no_task_knows_its_range() -> None:
+    """A simulator stops it there, and so would a robot; a task that keeps it within its range does so as well."""
+    robot = wbc.load("arm", "numpy")
+    end = robot.limits.upper[3]
+    wanted = np.where(np.arange(7) == 3, end + 0.3, robot.model.nominal)
+    posture = tasks.JointAcceleration(wanted, gains=wbc.Gains(1.0))
+    for limits, ends in ((tasks.TorqueLimits(), True), (tasks.TorqueLimits() + tasks.JointLimits(), False)):
+        stack = wbc.Stack(tasks.EquationOfMotion() / limits / posture)
+        log = wbc.run(wbc.Controller(robot, stack), wbc.MujocoSimulator(robot), duration=2.0)
+        assert ("beyond the end of its range, from which no task keeps it" in log.health()) == ends, log.health()
+        health = wbc.Controller(robot, stack)
+        for tick in range(3):
+            found = health.step(log.q[-1], log.v[-1], 0.25 * tick).health.of("joint end")
+        assert [finding.name for finding in found] == (["joint_4"] if ends else [])
+        if ends:
+            assert found[0].value == pytest.approx(log.q[-1, 3] - end) and found[0].unit == "rad"

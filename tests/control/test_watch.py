@@ -8,7 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+import wbc
 from wbc.control.watch import Watch
+
+ARM = wbc.load("arm", "numpy")
+ARM.update(ARM.model.nominal)
 
 
 def moment(time: float, *contacts: Any) -> Any:
@@ -22,7 +26,7 @@ def part(name: str, error: Any) -> Any:
 def test_errors_are_looked_at_four_times_a_second_and_at_once_where_time_goes_back() -> None:
     watch = Watch()
     assert watch.due(0.0) and watch.due(-1.0)
-    watch.look(None, moment(2.0), [])  # type: ignore[arg-type]
+    watch.look(ARM, moment(2.0), [])
     due = [watch.due(time) for time in (1.99, 2.0, 2.1, 2.249, 2.25, 3.0)]
     assert due == [True, False, False, False, True, True]
 
@@ -31,11 +35,20 @@ def test_looks_of_a_second_and_a_half_are_kept_and_none_from_later() -> None:
     watch, error = Watch(), np.ones(2)
     parts = [part("a", error), part("b", None), part("c", 3.0)]
     for time in (0.0, 0.5, 1.0, 1.5, 2.0):
-        watch.look(None, moment(time), parts)  # type: ignore[arg-type]
+        watch.look(ARM, moment(time), parts)
     assert [look.time for look in watch.past.looks] == [0.5, 1.0, 1.5, 2.0]
     assert list(watch.past.looks[-1].errors) == ["a"] and watch.past.looks[-1].errors["a"] is error
-    watch.look(None, moment(1.0), parts)  # type: ignore[arg-type]
+    watch.look(ARM, moment(1.0), parts)
     assert [look.time for look in watch.past.looks] == [0.5, 1.0]
+
+
+def test_joints_beyond_their_ends_are_seen_in_a_look() -> None:
+    robot, watch = ARM.copy(), Watch()
+    q = np.array(robot.model.nominal)
+    q[1], q[3], q[5] = robot.limits.lower[1] - 0.02, robot.limits.upper[3] + 0.006, robot.limits.upper[5] + 0.004
+    robot.update(q, np.zeros(7))
+    watch.look(robot, moment(0.0), [])
+    assert watch.past.looks[-1].ends == pytest.approx({"joint_2": 0.02, "joint_4": 0.006})
 
 
 def test_since_when_rows_yield_and_torques_hurry() -> None:

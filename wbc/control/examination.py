@@ -92,6 +92,7 @@ class Examination:
                 *self._against_nature(),
                 *self._moving_contacts(),
                 *self._empty_contacts(),
+                *self._ends_of_joints(),
                 *self._spent_actuators(),
                 *self._hurried_actuators(),
                 *self._out_of_reach(),
@@ -201,6 +202,20 @@ class Examination:
             if lasted >= (LASTS if empty.share >= LEANS else LONG):
                 text = f"{name} carries {max(empty.measured, 0.0):.3g} N of {empty.commanded:.3g} N for {lasted:.2g} s"
                 found.append(Finding("empty contact", name, empty.commanded, "N", text))
+        return found
+
+    def _ends_of_joints(self) -> list[Finding]:
+        """Joints that press on the ends of their ranges, of which no task knows."""
+        ends = self.past.looks[-1].ends if self.past.looks else {}
+        if not ends:
+            return []
+        kept = {name for part, _, _ in self.told if part.entry.task.bounds_joints for name in self.names(part)}
+        found = []
+        for joint, by in ends.items():
+            if joint not in kept:
+                unit = self._joint_unit(joint)
+                text = f"{joint} is {by:.3g} {unit} beyond the end of its range, from which no task keeps it"
+                found.append(Finding("joint end", joint, by, unit, text))
         return found
 
     def _spent_actuators(self) -> list[Finding]:

@@ -14,6 +14,7 @@ Kind: TypeAlias = Literal[
     "torque guard",
     "contact motion",
     "empty contact",
+    "joint end",
     "torque limit",
     "torque rate",
     "traded",
@@ -34,6 +35,9 @@ Kind: TypeAlias = Literal[
   5 mm off in a tenth of a second.
 - "empty contact": less than a tenth of the commanded normal force was measured: for 0.1 s, longer than a foot bounces
   or is late, where it is a tenth of the robot's weight or more; for 1 s, in which a tool may approach, where it is 2 %.
+- "joint end": a joint was 5 mrad or 5 mm beyond the end of its range when it was looked at, which is done four times a
+  second, and no task such as `JointLimits` keeps it from there: a robot has a stop there, whose force the controller
+  does not know.
 - "torque limit": an actuator gives 99.9 % of what it, or `TorqueLimits`, has.
 - "torque rate": for 0.1 s torques changed as fast as `Controller(rise=)` allows. After an impact or a jump of a target
   they do so for a shorter time.

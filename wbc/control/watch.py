@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from wbc.arrays import FLOAT, Array, finite, numbers
+from wbc.control.joint_ends import JointEnds
 from wbc.errors import WbcError, show, unknown_name
 
 if TYPE_CHECKING:
@@ -45,12 +46,14 @@ class Look:
     Attributes:
         time: s.
         errors: by task, desired − measured, as `Task.error`, in its units, shape (rows,) each.
+        ends: how far joints are beyond the ends of their ranges, rad or m, by name.
         stays: the persisting errors, computed on first use; None before.
         meant: by task and row, whether higher tasks oppose it; computed once per look.
     """
 
     time: float
     errors: Mapping[str, Array]
+    ends: Mapping[str, float] = field(default_factory=dict)
     stays: list[Finding] | None = None
     meant: dict[tuple[str, int], bool] = field(default_factory=dict)
 
@@ -100,6 +103,7 @@ class Watch:
 
     def __init__(self) -> None:
         self.past = NOTHING
+        self._ends: JointEnds | None = None
         self._from = self._to = 0.0  # in between there is nothing to look at
         self._carries_from = self._carries_to = 0.0  # nor are there contacts that were seen to carry nothing
 
@@ -121,8 +125,10 @@ class Watch:
             error = part.entry.task.error(robot, tick)
             if isinstance(error, np.ndarray):
                 errors[part.entry.name] = error
+        if self._ends is None:
+            self._ends = JointEnds(robot.model)
         kept = tuple(look for look in self.past.looks if now - LONG - 2.0 * EVERY <= look.time < now)
-        self.past = self.past._replace(looks=(*kept, Look(now, errors)))
+        self.past = self.past._replace(looks=(*kept, Look(now, errors, self._ends.beyond(robot))))
         self._from, self._to = now, now + EVERY
 
     def mark(self, time: float, yielding: Sequence[tuple[int, int, float]]) -> None:
