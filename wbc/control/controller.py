@@ -79,7 +79,7 @@ class Controller(Independent, Periodic):
         rise: shortest time in which a torque may go from zero to its limit, s. A tick in which one changes faster is
             solved again with that bound, below the limits at the top of the stack and above all else, contacts too. The
             bound applies if the state continues the one before, also to ticks that are cut short, and not for solvers
-            that ignore inequalities. A torque that brakes may change twelve times faster, because late brakes sustain a
+            that ignore inequalities. A torque that brakes may change six times faster, because late brakes sustain a
             swing. Beside limits of torques and forces it always holds; limits of joints on top of the stack may need
             more. While a robot walks, or its sensors are noisy, it is loosened after 0.15 s at the bound: noise would
             keep torques there for ever, and the robot would fall. None: no bound.

@@ -26,9 +26,10 @@ FASTEST = 50.0
 """A coordinate that changed faster than this since the last tick, rad/s or m/s, means that the robot was placed there:
 the last torques then do not count."""
 
-BRAKES = 12.0
+BRAKES = 6.0
 """A torque that brakes may change this many times faster. If it could not, each delay would feed a swing, and a joint
-that can't reach its target would spin."""
+that can't reach its target would spin. Robots led through singular poses swing as often with 3 as with 12; with 4 a
+humanoid that is pushed across its steps falls."""
 
 LASTING, LOOSENS = 0.15, 0.05
 """After so long at the bound, s, it may be loosened, by a factor e in so long: sensors that are noisy would otherwise
@@ -37,6 +38,10 @@ hold torques at it for ever. Humanoid and quadruped fall after 2 to 3 s of a wal
 WIDER, WIDE_FOR = 25.0, 0.1
 """Where torques surely follow the noise of sensors, the bound may be so many times wider, for so long, s. Strict levels
 that are held back by it use what an arm has left, its self-motion: with usual noise that went to and fro at 1 rad/s."""
+
+IN_BETWEEN = 0.1
+"""So much of the time away from the bound counts against that at it, where torques go to and fro: they jump for a few
+ticks, rest for some twenty, and jump again."""
 
 SOON = 0.05
 """What was less than this ago, s, was shortly before."""
@@ -83,6 +88,11 @@ class Room(NamedTuple):
         rises, falls = gives & (self.up - change <= nearly), gives & (change + self.down <= nearly)
         found = np.subtract(rises, falls, dtype=float)
         return found if found.any() else None
+
+
+def _lasts(lasted: float, passed: float, goes_on: bool, fades: float) -> float:
+    """For how long something has lasted after a tick; where it does not go on, a share of the time is taken off."""
+    return lasted + passed if goes_on else max(lasted - fades * passed, 0.0)
 
 
 def _room(speed: Array, last: Array | None, most: Array, least: Array, effort: Array) -> Array:
@@ -167,7 +177,7 @@ class Steadiness:
 
     def forget(self) -> None:
         """Forgets the ticks before."""
-        self._time, self._passed, self._held = np.nan, 0.0, 0.0
+        self._time, self._passed, self._held, self._swung = np.nan, 0.0, 0.0, 0.0
         self._bound_at = self._turned = self._widened = -np.inf
         self._ways: Array = np.zeros(0)
         self._q: Array | None = None
@@ -181,7 +191,8 @@ class Steadiness:
         if tick.time != self._time:  # a tick once more is compared with the same one before
             # a tick that comes late may change more; the first one comes after NaN, which is no more than a period
             self._passed = max(tick.period, tick.time - self._time)
-            self._held = self._held + self._passed if self.pressed else max(self._held - 0.5 * self._passed, 0.0)
+            self._held = _lasts(self._held, self._passed, self.pressed, 0.5)
+            self._swung = _lasts(self._swung, self._passed, self.pressed, IN_BETWEEN)
             self._time, self._before = tick.time, self._q
             self._steps = self._layout not in (None, tick.layout)
         self._q, self._layout = robot.q, tick.layout
@@ -204,8 +215,8 @@ class Steadiness:
 
     @property
     def pressed_for(self) -> float:
-        """For how long torques have been at the bound, s; times in between count half."""
-        return self._held
+        """For how long torques have been at the bound, s; of the times in between `IN_BETWEEN` is taken off."""
+        return self._swung
 
     @property
     def _most(self) -> float:
