@@ -66,6 +66,8 @@ def main(seconds: float, backend: str, line: list[str]) -> None:
         )
         print(f"\non {backend}, line {' '.join(options) or 'as it is'}\n{report.summary()}")
         well = report.faults[0].time if report.faults else seconds
+        own = report.latency.over(PERIOD)
+        print(f"{own} ticks took longer than a period from state to command; the other missed ones began late")
         print(f"estimate, of {well:.1f} s: {judged.verdict(well)}")
         print(f"states: {io.received} came, {io.lost} did not, {io.overtaken} came after newer ones")
         print(f"load: {load} at the start; the host took {stolen() - before:.1f} s", flush=True)

@@ -41,6 +41,11 @@ def test_a_force_within_its_tolerance_is_not_told_to_be_outside() -> None:
     assert not [line for number in (1_000_082, 1_000_714, 1_011_840, 1_017_612) for line in soak(number)[0]]
 
 
+def test_a_torque_is_judged_as_it_is_commanded() -> None:
+    """Panda's coupled fingers, in a wild state: by unknowns without its torques they kept a bound, and in N m not."""
+    assert not soak(1_004_799)[0]
+
+
 @pytest.mark.filterwarnings("ignore::wbc.WbcWarning")
 def test_what_a_controller_says_holds_under_stacks_that_are_drawn() -> None:
     robots = [robot_of(name, "numpy") for name in ("arm", "quadruped", "humanoid")]

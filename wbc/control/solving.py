@@ -304,9 +304,12 @@ class LevelSolving(Solving):
         if isinstance(answer, Exception):
             return Outcome(equation.expand(C[:, 0]), "failed", reason=answer)
         y = C[:, 0] + C[:, 1:] @ answer.x
+        x = equation.expand(y)
         allowed = GRADE * (1.0 + float(np.linalg.norm(y))) * norms
-        beyond = _bounds_beyond(parts, answer, allowed, 0.5 * force_tolerance(equation.scale))
-        return outcome_of(answer, equation.expand(y), beyond)
+        value = A @ x - shift  # of x itself: loops whose forces are huge leave rounding in it that z has not
+        off = np.maximum(np.abs(answer.residual), np.maximum(hierarchy.lower - value, value - hierarchy.upper))
+        beyond = _bounds_beyond(parts, off, allowed, 0.5 * force_tolerance(equation.scale))
+        return outcome_of(answer, x, beyond)
 
 
 def _units(A: Array, lengths: Array, norms: Array) -> Array:
@@ -319,15 +322,16 @@ def _units(A: Array, lengths: Array, norms: Array) -> Array:
     return np.where(parts.any(axis=1) & ~moves, 1.0 / lengths[turns[0]], 1.0)
 
 
-def _bounds_beyond(parts: Sequence[Part], answer: Answer, allowed: Array, tolerance: float) -> bool:
+def _bounds_beyond(parts: Sequence[Part], off: Array, allowed: Array, tolerance: float) -> bool:
     """Whether a bound that a solver does not see as one is broken: a force or torque by more than a tolerance, N and
-    N m; a bound of no width, which is an equation to the solver, by more than what its row is allowed.
+    N m; a bound of no width, which is an equation to the solver, by more than what its row is allowed. `off`: by how
+    much each row is off its bounds.
     """
     start = 0
     for part in sorted(parts, key=lambda part: part.entry.rank):
         stop = start + len(part.lower)
         if not part.equation:
-            residual = np.abs(answer.residual[start:stop])
+            residual = off[start:stop]
             load = part.force is not None or part.torque is not None
             if load and residual.max(initial=0.0) > tolerance:
                 return True
