@@ -16,6 +16,7 @@
 #define ROUNDING 1e-13 /* a share that may be rounding */
 #define WRONG 1e-8     /* of a row that came back at once: so large a share with the wrong sign is none of rounding */
 #define FAR 1e3        /* rounding at a point that is further out than this is not measured by the point */
+#define SMALL 64       /* unknowns of a search that may begin anew */
 #define KEEPS 0.4      /* what is left to do where a search is stopped takes no more than this share of the time */
 
 static int min_int(int a, int b) { return a < b ? a : b; }
@@ -386,6 +387,16 @@ static enum Status guess_and_search(Hierarchy *h, int *cycles) {
     return status;
 }
 
+/* From the solution of the equalities, without a guess: where that led to a set whose numbers tell nothing. With many
+   unknowns the way from there is long, and seldom ends better. */
+static enum Status search_anew(Hierarchy *h, int *cycles) {
+    release_all(h);
+    inner_step(h, 0);
+    memcpy(h->y, h->y_new, (size_t)h->n * sizeof(double));
+    *cycles = 0;
+    return search(h, h->max_steps - h->steps, 0, cycles);
+}
+
 static enum Status solve(Hierarchy *h) {
     int cycles = 0, warm = 0;
     enum Status status;
@@ -407,6 +418,7 @@ static enum Status solve(Hierarchy *h) {
         if (status != STOPPED || !h->loose_count) return status;
     }
     status = guess_and_search(h, &cycles);
+    if (status == STOPPED && h->n <= SMALL && h->steps < h->max_steps && now() < h->deadline) status = search_anew(h, &cycles);
     if (status == STOPPED && cycles && now() < h->deadline) status = break_cycle(h, h->max_steps);
     return status;
 }
