@@ -343,7 +343,7 @@ static int guess_active_set(Hierarchy *h, int apart, const signed char *start) {
     for (int i = 0; i < h->active_rows; i++) {
         if (!s->set_aside[i] || h->side[i]) continue;
         double over = h->value_new[i] - h->upper[i], under = h->lower[i] - h->value_new[i];
-        if (over > 0.0 || under > 0.0) hold(h, i, over > under ? 1 : -1);
+        if (fmax(over, under) > SLIGHT * s->worst * h->norm[i]) hold(h, i, over > under ? 1 : -1);
     }
     memcpy(h->y, h->y_new, (size_t)h->n * sizeof(double));
     return 1;
