@@ -7,9 +7,9 @@
        |A_j y - b_j|^2 + n_j^2 |(g y - c) / lambda|^2,
 
    with g, c the direction's part of its level, relative to the size of the task's rows, n_j the size of level j's rows, and
-   lambda = max(MOST, e) (1 - (sigma / e)^2) for a singular value sigma below e. So it is held as ever where sigma reaches e,
-   yields to what is below as sigma falls, and is free where it is lost; and the last, implicit level makes damped least
-   squares of it. Only the rows A_j y are passed down as fixed: what is soft stays free.
+   lambda = max(MOST, e) l (1 - a (1 - l)) with l = 1 - (sigma / e)^2 for a singular value sigma below e, and a below. So it is
+   held as ever where sigma reaches e, yields to what is below as sigma falls, and is free where it is lost; and the last,
+   implicit level makes damped least squares of it. Only the rows A_j y are passed down as fixed: what is soft stays free.
 
    e is `soften`; or, up to FURTHER times that, the singular value at which what is asked of the direction would take
    BEYOND times all that can be given (`load`). What can't be had is thus given up over a way that is as long as the demand
@@ -18,7 +18,8 @@
    Nor is there much time to lose a direction that is run along: near a singularity joints become fast without end. So e is
    also, up to the same, as far as the fastest joint gets along the direction within AHEAD, by its velocity and by the
    acceleration that is asked for, if that makes it faster still; what brakes is held. A velocity counts that the level's
-   rows have as well: legs that swing run along directions of a base that rests.
+   rows have as well: legs that swing run along directions of a base that rests. What is lost so fast must yield slowly at
+   first, or torques would jump: a = 1 - e' / e, with the e' that it would have at rest.
 
    Directions are found once a solve and from the equations alone, so that what is searched is one fixed problem.        */
 #include "inside.h"
@@ -34,7 +35,7 @@
 #define LEFT 1e-16   /* share of other directions that may be left in one */
 #define FURTHER 10.0 /* how much further a direction may be from lost that is softened as too much is asked of it */
 #define BEYOND 4.0   /* so much of what can be given is too much */
-#define AHEAD 0.05   /* s: so far ahead it is looked how far a direction is run along */
+#define AHEAD 0.08   /* s: so far ahead it is looked how far a direction is run along */
 
 /* ---- which directions are weak --------------------------------------------------------------------------------- */
 
@@ -254,7 +255,7 @@ static double velocity_of_rows(Hierarchy *h, const Level *level, const double *v
 /* ---- from a level's rows to soft rows -------------------------------------------------------------------------- */
 
 /* Takes a weak direction v, of the level's columns, out of its rows, and makes a soft row of it. */
-static void make_soft(Hierarchy *h, Level *level, int k, const double *v, double sigma, double share) {
+static void make_soft(Hierarchy *h, Level *level, int k, const double *v, double sigma, double share, double asked) {
     struct Soft *s = h->soft;
     int m = level->count, q = s->count++, n = h->n;
     double *g = s->row + (size_t)q * h->ld, *u = h->work, length = 0.0, bound = 0.0;
@@ -278,7 +279,8 @@ static void make_soft(Hierarchy *h, Level *level, int k, const double *v, double
     }
     s->level[q] = k, s->sigma[q] = sigma, s->bound[q] = bound, s->length[q] = sqrt(dot(g, g, n));
     s->share[q] = share;
-    s->lambda[q] = (share > MOST ? share : MOST) * (1.0 - (sigma / share) * (sigma / share));
+    double lost = 1.0 - (sigma / share) * (sigma / share), early = 1.0 - asked / share;
+    s->lambda[q] = (share > MOST ? share : MOST) * lost * (1.0 - early * (1.0 - lost));
     for (int i = 0; i < m; i++) { /* what is left of the rows */
         int row = level->order[i];
         double part = u[i] * h->scale[row];
@@ -294,7 +296,7 @@ static void make_soft(Hierarchy *h, Level *level, int k, const double *v, double
 static int soften_level(Hierarchy *h, int k) {
     struct Soft *s = h->soft;
     Level *level = h->level + k;
-    double sigma[BLOCK], share[BLOCK];
+    double sigma[BLOCK], share[BLOCK], asks[BLOCK];
     /* a bound of no width counts as an equation in a search, but is nothing to give up: where there are bounds none is */
     if (!level->rank || h->equality_count[k] < h->start[k + 1] - h->start[k]) return 0;
     int much = asks_much(h, level), any = 0;
@@ -302,21 +304,22 @@ static int soften_level(Hierarchy *h, int k) {
     if (!(inverse_size(h, level) * fmax(furthest, h->soften) > 1.0)) return 0;
     int early = furthest > h->soften, found = weakest(h, level, early ? MORE : ROUNDS, fmax(furthest, h->soften), s->X, sigma);
     for (int i = 0; i < found; i++) {
-        share[i] = h->soften;
+        share[i] = asks[i] = h->soften;
         if (!(early && sigma[i] < furthest)) continue;
         const double *v = s->X + (size_t)i * level->rank, *y = direction_of(h, level, v);
         double asked = dot(v, h->w + level->column, level->rank);
         double fastest = h->moves > 0.0 ? fastest_joint(h, y) : 0.0;
         double run = h->moves > 0.0 ? run_of(dot(h->velocity, y, h->n), asked, fastest) : 0.0;
         if (run > h->soften) run = fmin(run, run_of(velocity_of_rows(h, level, v), asked, fastest));
-        share[i] = fmax(h->soften, fmin(limit, fmax(run, much ? demand_of(h, y, asked, sigma[i]) : 0.0)));
+        if (much) asks[i] = fmax(h->soften, fmin(limit, demand_of(h, y, asked, sigma[i])));
+        share[i] = fmax(asks[i], fmin(limit, run));
     }
     while (s->count < SOFT_MOST) { /* the weakest first: where there are too many the strongest stay */
         int least = -1;
         for (int i = 0; i < found; i++)
             if (sigma[i] < share[i] * (1.0 - 1e-9) && (least < 0 || sigma[i] < sigma[least])) least = i;
         if (least < 0) break;
-        make_soft(h, level, k, s->X + (size_t)least * level->rank, sigma[least], share[least]);
+        make_soft(h, level, k, s->X + (size_t)least * level->rank, sigma[least], share[least], asks[least]);
         sigma[least] = INFINITY;
         any = 1;
     }

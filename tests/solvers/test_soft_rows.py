@@ -10,12 +10,14 @@ from wbc.solvers.hierarchical import soften as module
 from wbc.solvers.hierarchical.soften import Soft, soften
 from wbc.solvers.level import Motion
 
+AHEAD = module._AHEAD
 
-def soft_rows(level=(0, 1, 1), sigma=(0.01, 0.004, 0.0), share=(0.02, 0.02, 0.1)):
+
+def soft_rows(level=(0, 1, 1), sigma=(0.01, 0.004, 0.0), share=(0.02, 0.02, 0.1), asked=(0.02, 0.02, 0.1)):
     """Three soft rows of four unknowns, beside levels of size 2 and 3."""
     G = np.random.default_rng(0).standard_normal((3, 4))
-    names = (np.array(share), G, np.arange(3.0), np.array(level), np.arange(3), np.array(sigma), np.ones(3))
-    return Soft(*names, [2.0, 3.0, 1.0])
+    shares, level = (np.array(share), np.array(asked)), np.array(level)
+    return Soft(*shares, G, np.arange(3.0), level, np.arange(3), np.array(sigma), np.ones(3), [2.0, 3.0, 1.0])
 
 
 def test_soft_rows_count_from_their_own_level_on():
@@ -36,6 +38,14 @@ def test_what_soft_rows_weigh():
         np.testing.assert_allclose(found[off], expected[off], rtol=1e-12)
         np.testing.assert_allclose(np.diag(found), np.diag(expected) * (1.0 + 1e-13) + np.square(own), rtol=1e-12)
     np.testing.assert_allclose(soft._weights(0, Z[:, :0]), [[4.0]])
+
+
+def test_what_is_soft_early_for_its_speed_yields_slowly_at_first():
+    """0.04 of 0.1 is what is asked for; 0.75 of the direction is lost."""
+    fast = soft_rows(sigma=(0.01, 0.004, 0.05), asked=(0.02, 0.02, 0.04))
+    found = np.sqrt(np.diag(fast._weights(2, np.eye(4)[:, :0])))
+    np.testing.assert_allclose(found[:2], [0.03 * 0.75, 0.03 * 0.96])
+    np.testing.assert_allclose(found[2], 0.1 * 0.75 * (1.0 - 0.6 * 0.25))
 
 
 def test_what_a_level_moves_for_soft_rows_is_least_squares():
@@ -112,20 +122,20 @@ def test_a_direction_is_soft_earlier_where_too_much_is_asked_of_it(sigma, step, 
     """Of the loads 1 and 0.5 the larger counts: beyond 4 of what can be given."""
     demand, direction = module._Demand(0.02, np.array([[0.5, 9.0], [-1.0, 9.0]]), np.array([step, 5.0])), np.eye(2)[0]
     rows = direction, sigma, np.ones(1), np.arange(1)
-    assert demand.share(*rows) == pytest.approx(share)
-    assert module._Demand(0.02, np.zeros((0, 2)), np.array([1e9, 0.0])).share(*rows) == 0.02
+    assert demand.shares(*rows) == pytest.approx((share, share))
+    assert module._Demand(0.02, np.zeros((0, 2)), np.array([1e9, 0.0])).shares(*rows) == (0.02, 0.02)
     whole = module._Demand(0.5, np.array([[1e9, 0.0]]), np.array([1e9, 0.0]))
-    assert whole.share(direction, 0.9, np.ones(1), np.arange(1)) == 1.0
+    assert whole.shares(direction, 0.9, np.ones(1), np.arange(1)) == (1.0, 1.0)
 
 
 @pytest.mark.parametrize(
     ("velocity", "rate", "asked", "share"),
     [
-        (0.5, 9.0, 1e9, 0.1),  # as far as it gets, times what its fastest joint turns, squared
-        (0.5, 9.0, 0.5 / 0.05, 0.05),  # half as far where it gets as far by what is asked
-        (-0.5, -9.0, -0.5 / 0.05, 0.05),
+        (0.025 / AHEAD, 9.0, 1e9, 0.1),  # as far as it gets, times what its fastest joint turns, squared
+        (0.025 / AHEAD, 9.0, 0.025 / AHEAD**2, 0.05),  # half as far where it gets as far by what is asked
+        (-0.025 / AHEAD, -9.0, -0.025 / AHEAD**2, 0.05),
         (20.0, 9.0, 1e9, 0.2),  # no further
-        (2.0, 0.02, 1e9, 0.08),  # as far as the rows do: their velocity over what is left
+        (2.0, 1e-3 / AHEAD, 1e9, 0.08),  # as far as the rows do: their velocity over what is left
         (-2.0, -9.0, 1e9, 0.02),  # what is asked brakes
         (2.0, -9.0, 1e9, 0.02),  # the rows go the other way
         (0.0, 9.0, 1e9, 0.02),
@@ -136,8 +146,8 @@ def test_a_direction_is_soft_earlier_where_it_is_run_along_faster_and_faster(vel
     direction = np.eye(2)[0]
     motion = Motion(np.array([velocity, 7.0]), np.array([0.0, rate]), np.array([[-2.0, 9.0], [1.0, 9.0]]))
     demand = module._Demand(0.02, np.zeros((0, 2)), np.array([asked, 5.0]), motion)
-    assert demand.share(direction, 0.05, np.ones(1), np.array([1])) == pytest.approx(share, rel=1e-6)
-    assert demand.share(direction, 0.3, np.ones(1), np.array([1])) == 0.02
+    assert demand.shares(direction, 0.05, np.ones(1), np.array([1])) == pytest.approx((share, 0.02), rel=1e-6)
+    assert demand.shares(direction, 0.3, np.ones(1), np.array([1])) == (0.02, 0.02)
 
 
 @needs_kernel

@@ -7,9 +7,9 @@ and becomes a row of its own, soft for every level below: level j then finds lea
     |A_j x - b_j|² + n_j² |(g x - c) / λ|²,
 
 with g, c the direction's part of its level, relative to the size of the task's rows, n_j the size of level j's rows,
-and λ = max(_MOST, e) (1 - (σ / e)²) for a singular value σ below e. So it is held as ever where σ reaches e, yields to
-what is below as σ falls, and is free where it is lost; and the last, implicit level makes damped least squares of it.
-Only the rows A_j x are passed down as fixed: what is soft stays free.
+and λ = max(_MOST, e) l (1 - a (1 - l)), with l = 1 - (σ / e)² for a singular value σ below e, and a as below. So it is
+held as ever where σ reaches e, yields to what is below as σ falls, and is free where it is lost; and the last, implicit
+level makes damped least squares of it. Only the rows A_j x are passed down as fixed: what is soft stays free.
 
 e is `share`; or, up to _FURTHER times that, the singular value at which what is asked of the direction would take
 _BEYOND times all that can be given (`loads`). What can't be had is thus given up over a way that is as long as the
@@ -18,7 +18,8 @@ demand is large: within `share` alone an arm that is told to reach too far would
 Nor is there much time to lose a direction that is run along: near a singularity joints become fast without end. So e
 is also, up to the same, as far as the fastest joint gets along the direction within _AHEAD, by its velocity and by the
 acceleration that is asked for, if that makes it faster still; what brakes is held. A velocity counts that the level's
-rows have as well: legs that swing run along directions of a base that rests.
+rows have as well: legs that swing run along directions of a base that rests. What is lost so fast must yield slowly at
+first, or torques would jump: a = 1 - e' / e, with the e' that it would have at rest.
 
 Directions are found once a solve and from the equations alone. The kernel does the same (`kernel/solver/soften.c`).
 """
@@ -52,9 +53,9 @@ _FURTHER = 10.0
 _BEYOND = 4.0
 """So much of what can be given is too much."""
 
-_AHEAD = 0.05
-"""So far ahead it is looked how far a direction is run along, s: as long as torques take to rise. With less an arm that
-stretches swings longer about its straight pose; with 0.08 legs of 0.2 m are softened where they needn't be."""
+_AHEAD = 0.08
+"""So far ahead it is looked how far a direction is run along, s: somewhat longer than torques take to rise. With 0.05
+they fall twice as fast where knees become straight; with 0.1 legs that rise slowly are softened as well."""
 
 _AT_MOST, _OF_A_LEVEL = 12, 8
 """So many directions are softened, the first ones; and of one level, the weakest ones."""
@@ -66,6 +67,7 @@ class Soft:
 
     Attributes:
         share: the singular value below which each is soft, shape (q,).
+        asked: the same for what is asked of it, however fast it is run along; shape (q,).
         G: g of each, shape (q, n).
         bound: c of each, shape (q,).
         level: whose direction it is, shape (q,).
@@ -76,6 +78,7 @@ class Soft:
     """
 
     share: Array
+    asked: Array
     G: Array
     bound: Array
     level: IntArray
@@ -101,7 +104,8 @@ class Soft:
         q = self.down_to(level)
         sigma = self.sigma[:q]
         share = self.share[:q]
-        decay = np.maximum(_MOST, share) * (1.0 - (sigma / share) ** 2)
+        lost, early = 1.0 - (sigma / share) ** 2, 1.0 - self.asked[:q] / share
+        decay = np.maximum(_MOST, share) * lost * (1.0 - early * (1.0 - lost))
         own = np.where(self.level[:q] == level, share / sigma, decay)
         refuge = _REFUGE if level < len(self.sizes) - 1 else 1.0
         shared = self.G[:q].dot(Z)
@@ -184,6 +188,7 @@ def soften(
     sizes = [_size(scales[start:stop]) for start, stop in zip(rows.starts, rows.starts[1:], strict=False)]
     return rows, Soft(
         np.array([one.share for one in found]),
+        np.array([one.asked for one in found]),
         np.array([one.g for one in found]),
         np.array([one.c for one in found]),
         np.array([one.level for one in found]),
@@ -202,6 +207,7 @@ class _Weak:
     row: int
     sigma: float
     share: float
+    asked: float
     u: Array
     g: Array
     c: float
@@ -224,8 +230,8 @@ class _Demand:
     step: Array
     motion: Motion | None = None
 
-    def share(self, direction: Array, sigma: float, part: Array, at: IntArray) -> float:
-        """The singular value below which a direction is soft.
+    def shares(self, direction: Array, sigma: float, part: Array, at: IntArray) -> tuple[float, float]:
+        """The singular value below which a direction is soft; and that for what is asked of it alone, at rest.
 
         Args:
             direction: of length 1, shape (n,).
@@ -235,16 +241,17 @@ class _Demand:
         """
         furthest = min(_FURTHER * self.least, 1.0)
         if not sigma < furthest:
-            return self.least
+            return self.least, self.least
         asked = float(direction.dot(self.step))
         most = float(np.abs(self.loads.dot(direction)).max(initial=0.0))
-        early = sigma * abs(asked) * most / _BEYOND
-        if self.motion is not None:
-            own = float(direction.dot(self.motion.velocity))
-            of_rows = float(part.dot(self.motion.rates[at])) / max(sigma, 1e-300)
-            fastest = float(np.abs(self.motion.joints.dot(direction)).max(initial=0.0))
-            early = max(early, fastest**2 * min(_run(own, asked), _run(of_rows, asked)))
-        return max(self.least, min(furthest, early))
+        at_rest = max(self.least, min(furthest, sigma * abs(asked) * most / _BEYOND))
+        if self.motion is None:
+            return at_rest, at_rest
+        own = float(direction.dot(self.motion.velocity))
+        of_rows = float(part.dot(self.motion.rates[at])) / max(sigma, 1e-300)
+        fastest = float(np.abs(self.motion.joints.dot(direction)).max(initial=0.0))
+        run = fastest**2 * min(_run(own, asked), _run(of_rows, asked))
+        return max(at_rest, min(furthest, run)), at_rest
 
 
 def _run(velocity: float, asked: float) -> float:
@@ -287,13 +294,13 @@ def _weak_of(rows: LevelRows, at: IntArray, factor: Factor, scales: Array, level
     found = []
     for i in reversed(range(max(len(sigma) - _OF_A_LEVEL, 0), len(sigma))):
         u, part = U[:, i], U[:, i] * inverse
-        share = demand.share(factor.Y.dot(V[i]), float(sigma[i]), part, at)
+        share, asked = demand.shares(factor.Y.dot(V[i]), float(sigma[i]), part, at)
         if not sigma[i] < share * (1.0 - 1e-9):
             continue
         length = float(np.linalg.norm(part * rows.norms[at]))
         row = int(at[np.abs(u).argmax()])
         c = float(part.dot(rows.lower[at]))
-        found.append(_Weak(level, row, float(sigma[i]), share, u, part.dot(rows.A[at]), c, length))
+        found.append(_Weak(level, row, float(sigma[i]), share, asked, u, part.dot(rows.A[at]), c, length))
     return found
 
 
