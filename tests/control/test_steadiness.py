@@ -18,7 +18,7 @@ from wbc.control.equation_of_motion import MotionEquation
 from wbc.control.inserted import InsertedLevel
 from wbc.control.program import Part
 from wbc.control.solving import CompiledSolving, LevelSolving, Outcome
-from wbc.control.steadiness import BRAKES, WIDE_FOR, Steadiness, TorqueRates
+from wbc.control.steadiness import BRAKES, WIDE_FOR, WIDER, Steadiness, TorqueRates
 from wbc.simulation import Noise, Realism, make_plant
 from wbc.solvers import HierarchicalQP
 
@@ -327,7 +327,7 @@ def test_a_bound_that_is_met_for_long_is_loosened_where_sensors_are_noisy(noisy:
             assert np.allclose(ours.step(q, v, 1e-3 * k).torque, torques[-1], rtol=1e-9, atol=1e-9), "a tick once more"
     shares = np.abs(np.diff(torques, axis=0)) / ours.robot.limits.effort * RISE / ours.period
     if noisy:
-        assert shares[200:400].max() > 1.5 * BRAKES
+        assert 1.5 * BRAKES < shares[200:400].max() < WIDER + 1e-6
     else:
         assert shares.max() == pytest.approx(1.0, abs=1e-6)
 
@@ -339,7 +339,7 @@ def test_the_self_motion_of_an_arm_is_not_moved_by_the_noise_of_its_sensors() ->
     log = wbc.run(ours, plant, 1.0)
     assert np.abs(log.true_v[300:]).max() < 0.1  # 0.4 where the bound is loosened bit by bit
     change = np.abs(np.diff(log.torque[300:], axis=0)) / robot.limits.effort
-    assert change.max() < 0.5  # 1.2
+    assert change.max() < 0.33  # 1.2
     # a clock that is set back does not keep the bound wide
     bound = Steadiness(robot, RISE)
     bound.widen(5.0)

@@ -10,7 +10,7 @@ import pytest
 
 from wbc.control import steadiness as module
 from wbc.control.solving import Outcome
-from wbc.control.steadiness import IN_BETWEEN, Room, Steadiness, SteadySolving, TorqueRates
+from wbc.control.steadiness import BRAKES, IN_BETWEEN, Room, Steadiness, SteadySolving, TorqueRates
 
 EFFORT = np.array([10.0, 20.0, 0.0])
 LAST = np.array([3.0, -1.0, 0.0])
@@ -49,7 +49,7 @@ def test_the_kernel_agrees_with_numpy(monkeypatch) -> None:
     least, most = np.where(effort == 20.0, 0.0, -effort), 0.1 * effort
     for case in range(200):
         speed, last = rng.normal(scale=0.1, size=5), np.minimum(rng.normal(scale=5.0, size=5), 3.0 * effort)
-        given = speed, None if case % 5 == 0 else last, most, least, effort
+        given = speed, None if case % 5 == 0 else last, most, rng.uniform(1.0, BRAKES), least, effort
         told = []
         for kernel in (module.kernel, None):
             with monkeypatch.context() as context:
@@ -160,8 +160,9 @@ def test_how_long_torques_are_at_the_bound_counts_and_a_share_of_what_is_between
         found.pressed = time < 0.25 + 1e-9
         assert found.bounds(robot(), tick(float(time))) or time < 0.015
         pressed.append(found.pressed_for)
-        looser = np.exp(max(held[len(pressed) - 1] - 0.15, 0.0) / 0.05)
+        looser = min(np.exp(max(held[len(pressed) - 1] - 0.15, 0.0) / 0.05), BRAKES)
         np.testing.assert_allclose(found.task.most, found._slope * 0.01 * looser, rtol=1e-9)
+        assert looser * found.task.brakes == pytest.approx(BRAKES), "brakes are not loosened"
     np.testing.assert_allclose(pressed, swung, atol=1e-9)
 
 

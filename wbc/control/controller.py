@@ -81,8 +81,9 @@ class Controller(Independent, Periodic):
             bound applies if the state continues the one before, also to ticks that are cut short, and not for solvers
             that ignore inequalities. A torque that brakes may change six times faster, because late brakes sustain a
             swing. Beside limits of torques and forces it always holds; limits of joints on top of the stack may need
-            more. While a robot walks, or its sensors are noisy, it is loosened after 0.15 s at the bound: noise would
-            keep torques there for ever, and the robot would fall. None: no bound.
+            more. While a robot walks, or its sensors are noisy, it is loosened after 0.15 s at the bound, until all may
+            change as fast as brakes: noise would keep torques there for ever, and the robot would fall. Where nothing
+            but noise moves the torques of an arm, they may change sixteen times faster. None: no bound.
         trade: how long contacts must have been the same before levels below limits and contacts may be traded by
             weights, s: where torques alternate at that bound, until the strict answer is smooth again (see
             `wbc.control.compromise`). It calms a robot whose limits take directions from strict levels. Steps of a walk

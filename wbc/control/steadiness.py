@@ -32,12 +32,14 @@ that can't reach its target would spin. Robots led through singular poses swing 
 humanoid that is pushed across its steps falls."""
 
 LASTING, LOOSENS = 0.15, 0.05
-"""After so long at the bound, s, it may be loosened, by a factor e in so long: sensors that are noisy would otherwise
-hold torques at it for ever. Humanoid and quadruped fall after 2 to 3 s of a walk with noise if it stays as it is."""
+"""After so long at the bound, s, it may be loosened, by a factor e in so long, until all torques may change as fast as
+those that brake: sensors that are noisy would otherwise hold torques at it for ever. Humanoid and quadruped fall after
+2 to 5 s of a walk with noise if it stays as it is; with twice as much the humanoid walks at a third of its speed."""
 
-WIDER, WIDE_FOR = 25.0, 0.1
+WIDER, WIDE_FOR = 16.0, 0.1
 """Where torques surely follow the noise of sensors, the bound may be so many times wider, for so long, s. Strict levels
-that are held back by it use what an arm has left, its self-motion: with usual noise that went to and fro at 1 rad/s."""
+that are held back by it use what an arm has left, its self-motion: with usual noise that goes to and fro at 0.4 rad/s
+with 12."""
 
 IN_BETWEEN = 0.1
 """So much of the time away from the bound counts against that at it, where torques go to and fro: they jump for a few
@@ -95,32 +97,36 @@ def _lasts(lasted: float, passed: float, goes_on: bool, fades: float) -> float:
     return lasted + passed if goes_on else max(lasted - fades * passed, 0.0)
 
 
-def _room(speed: Array, last: Array | None, most: Array, least: Array, effort: Array) -> Array:
+def _room(speed: Array, last: Array | None, most: Array, brakes: float, least: Array, effort: Array) -> Array:
     """How far torques may go down and up, and their bounds, shape (4, na).
 
     Args:
         speed: of what they drive, shape (na,).
         last: that of the tick before, shape (na,); None: there was none.
         most: greatest change in a tick of what does not brake, shape (na,).
+        brakes: what brakes may change so many times as far.
         least: that actuators give, shape (na,).
         effort: that they give at most, shape (na,).
     """
     found: Array = np.empty((4, len(speed)))
     if kernel is not None:
-        kernel.rates_room(speed, last, most, least, effort, MOVES, BRAKES, found)
+        kernel.rates_room(speed, last, most, least, effort, MOVES, brakes, found)
         return found
     origin = np.zeros(len(speed)) if last is None else np.clip(last, least, effort)
     for row, motion in zip(found, (speed, -speed), strict=False):
-        row[:] = np.where(motion > MOVES, BRAKES, 1.0) * most
+        row[:] = np.where(motion > MOVES, brakes, 1.0) * most
     found[2], found[3] = np.maximum(origin - found[0], least), np.minimum(origin + found[1], effort)
     return found
 
 
 class TorqueRates(Task):
-    """Keeps torques near those of the last tick, except for brakes.
+    """Keeps torques near those of the last tick.
 
     Args:
         most: greatest change in a tick, shape (na,).
+
+    Attributes:
+        brakes: torques that brake may change so many times as far.
     """
 
     inequality = True
@@ -128,7 +134,7 @@ class TorqueRates(Task):
 
     def __init__(self, most: Array) -> None:
         super().__init__(self.NAME)
-        self.most = most
+        self.most, self.brakes = most, BRAKES
         self._room: Room | None = None
 
     def room(self, robot: Dynamics, tick: Tick) -> Room:
@@ -141,7 +147,7 @@ class TorqueRates(Task):
         known = self._room
         if known is None or not known.holds(robot, tick, self.most):
             speed, last, limits = robot.actuation_matrix.dot(robot.v), tick.last_torque, robot.limits
-            down, up, lower, upper = _room(speed, last, self.most, limits.least, limits.effort)
+            down, up, lower, upper = _room(speed, last, self.most, self.brakes, limits.least, limits.effort)
             rows = Rows(lower, upper, torque=np.arange(robot.na))
             known = self._room = Room(tick, robot.v, self.most, down, up, rows)
         return known
@@ -225,7 +231,16 @@ class Steadiness:
             return WIDER * self._passed
         if not self.loosens:
             return self._passed
-        return self._passed * math.exp(min(max(self._held - LASTING, 0.0) / LOOSENS, 10.0))
+        longer = max(self._held - LASTING, 0.0) / LOOSENS
+        return self._passed * math.exp(min(longer, math.log(BRAKES)))
+
+    def _allow(self, time: float) -> None:
+        """Tells the task how far torques may go: brakes as usual, however far the bound is loosened.
+
+        Args:
+            time: in which they may go as fast as told, s.
+        """
+        self.task.most, self.task.brakes = self._slope * time, max(BRAKES * self._passed / time, 1.0)
 
     @property
     def passed(self) -> float:
@@ -240,7 +255,7 @@ class Steadiness:
             tick: the moment.
         """
         self._note(robot, tick)
-        self.task.most = self._slope * self._most
+        self._allow(self._most)
         return tick.last_torque is not None and self._goes_on(robot)
 
     def _goes_on(self, robot: Dynamics) -> bool:
@@ -309,7 +324,7 @@ class Steadiness:
         most = self._most
         if share.dot(share) <= most * most:  # most often all together change less than one may: one look is enough
             return False
-        self.task.most = self._slope * most
+        self._allow(most)
         return self.breaks(robot, tick, torque) and self._goes_on(robot)
 
     def breaks(self, robot: Dynamics, tick: Tick, torque: Array) -> bool:
