@@ -108,6 +108,8 @@ def test_what_goes_on_from_nothing_is_not_bound() -> None:
     assert not steady(0.0).exceeded(robot(), tick(0.01, None), fast) and steady(0.0).exceeded(robot(), tick(0.01), fast)
     for q, bound in ((0.49, True), (0.51, False)):  # 50 rad/s explain half a radian
         assert steady(0.0).exceeded(robot(q), tick(0.01), fast) == bound
+    for speed, bound in ((46.0, True), (44.0, False)):  # a wrist that is flung about was taken for one that was placed
+        assert steady(0.0).exceeded(robot(0.9, v=(0.0, 0.0, speed)), tick(0.01), fast) == bound
     assert steady(0.0).exceeded(robot(0.9), tick(0.02), fast), "it came later"
     forgotten = steady(0.0)
     forgotten.forget()

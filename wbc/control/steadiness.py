@@ -23,8 +23,8 @@ from wbc.tasking.task import Task
 from wbc.tasking.tick import Tick
 
 FASTEST = 50.0
-"""A coordinate that changed faster than this since the last tick, rad/s or m/s, means that the robot was placed there:
-the last torques then do not count."""
+"""A coordinate that changed faster than this since the last tick, rad/s or m/s, and twice as fast as anything moves,
+means that the robot was placed there: the last torques then do not count."""
 
 BRAKES = 6.0
 """A torque that brakes may change this many times faster. If it could not, each delay would feed a swing, and a joint
@@ -263,8 +263,9 @@ class Steadiness:
         if self._before is None:
             return False
         change, most = robot.q - self._before, FASTEST * self._passed
-        # most often all together change less than one may
-        return bool(change.dot(change) <= most * most or np.abs(change).max() <= most)
+        if change.dot(change) <= most * most:  # most often all together change less than one may
+            return True
+        return float(np.abs(change).max()) <= max(most, 2.0 * float(np.abs(robot.v).max()) * self._passed)
 
     def stepped(self, tick: Tick) -> bool:
         """Whether contacts may be others than in the tick before."""
