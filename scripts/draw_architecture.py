@@ -72,14 +72,14 @@ WAY = (
     Station("wbc.tasking.task.Task.rows", "lower ≤ A x ≤ upper in x = (v̇, f, τ)", 1, 4),
     Station("wbc.control.controller.Controller._solve", "within what is left of the deadline", 0, 5, ("solve",)),
     Station(
-        "wbc.control.solving.CompiledSolving.solve",
+        "wbc.control.compiled_solving.CompiledSolving.solve",
         "physics, levels and search in one call of the kernel",
         0,
         6,
         ("_call",),
     ),
     Station(
-        "wbc.control.solving.LevelSolving.solve",
+        "wbc.control.level_solving.LevelSolving.solve",
         "physics is eliminated here; any other solver gets levels",
         1,
         6,

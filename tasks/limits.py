@@ -10,7 +10,7 @@ from wbc.contacts import Contact
 from wbc.dynamics import Dynamics
 from wbc.errors import WbcError, number, unknown_name, words
 from wbc.model import Model
-from wbc.model.loops import tied_joints
+from wbc.model.loops import moved_joints
 from wbc.model.names import actuator_names
 from wbc.tasking.rows import Rows
 from wbc.tasking.stopping import Stopping
@@ -170,8 +170,7 @@ class JointLimits(LimitedJoints):
 
     def _choose(self, model: Model) -> Iterable[str]:
         if self.joints is None:
-            tied = set().union(*tied_joints(model))
-            return [name for name in model.joints if name in tied or model.drives(name)]
+            return moved_joints(model)
         for name in self.joints:
             if name not in model.joints:
                 raise WbcError(f"{self.name}: {unknown_name('joint', name, model.joints)}")

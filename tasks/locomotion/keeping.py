@@ -12,7 +12,7 @@ from tasks.limbs import way
 from tasks.limits import JointLimits
 from wbc.collision import CollisionGeometry
 from wbc.dynamics import Dynamics
-from wbc.model.loops import tied_joints
+from wbc.model.loops import moved_joints
 from wbc.tasking.levels import Levels
 from wbc.tasking.task import Task
 
@@ -127,14 +127,13 @@ def braked_joints(robot: Dynamics) -> dict[float, list[str]]:
         robot: of `wbc.load`.
     """
     model = robot.model
-    tied = set().union(*tied_joints(model))
     posed = robot.copy()
     posed.update(model.nominal, np.zeros(robot.nv))
     gives = np.abs(robot.actuation_matrix.T) @ np.minimum(robot.limits.effort, UNLIMITED)
     least, most = BRAKING
     found: dict[float, list[str]] = {}
-    for name, joint in model.joints.items():
-        if not joint.limited or not (name in tied or model.drives(name)):
+    for name in moved_joints(model):
+        if not model.joints[name].limited:
             continue
         index = model.v_index[name]
         given = float(gives[index]) or UNLIMITED  # what a closed loop moves

@@ -16,7 +16,8 @@ from benchmarks.scenes import peer
 from tests.control.scenes import contacts, controller, standing
 from tests.kernel.odd import unaligned
 from wbc import compiled
-from wbc.control.solving import CompiledSolving, LevelSolving
+from wbc.control.compiled_solving import CompiledSolving
+from wbc.control.level_solving import LevelSolving
 from wbc.solvers import HierarchicalQP, WeightedQP
 
 pytestmark = pytest.mark.skipif(compiled.kernel is None, reason="the kernel is not built, or off")

@@ -12,9 +12,11 @@ import tasks
 import wbc
 from tests.control.scenes import contacts, controller, moving_state, standing
 from wbc.compiled import kernel
-from wbc.control.controller import RESERVE, UNHURRIED
+from wbc.control.compiled_solving import CompiledSolving
+from wbc.control.controller import RESERVE
 from wbc.control.equation_of_motion import MotionEquation
-from wbc.control.solving import CompiledSolving, LevelSolving, outcome_of
+from wbc.control.level_solving import LevelSolving, outcome_of
+from wbc.control.reserve import UNHURRIED
 from wbc.solvers import HierarchicalQP, Solver, WeightedQP
 
 compiled = pytest.mark.skipif(kernel is None, reason="the kernel is not built")
@@ -232,7 +234,7 @@ def test_a_deadline_is_passed_on_less_what_the_tick_took_so_far() -> None:
 
 
 def test_a_deadline_leaves_time_for_what_comes_after(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in ("controller", "solving"):
+    for module in ("controller", "level_solving"):
         monkeypatch.setattr(f"wbc.control.{module}.perf_counter", lambda: 7.0)
     robot, solver = wbc.load("arm", "numpy"), Slow()
     stack = wbc.Stack(tasks.EquationOfMotion() / tasks.JointAcceleration())
@@ -247,7 +249,7 @@ def test_a_deadline_leaves_time_for_what_comes_after(monkeypatch: pytest.MonkeyP
 
 def test_a_solver_is_given_what_is_left_when_its_levels_are_made(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = iter(np.arange(0.0, 1.0, 1e-3).tolist())
-    monkeypatch.setattr("wbc.control.solving.perf_counter", lambda: next(clock))
+    monkeypatch.setattr("wbc.control.level_solving.perf_counter", lambda: next(clock))
     monkeypatch.setattr("wbc.control.controller.perf_counter", lambda: 7.0)
     robot, solver = wbc.load("arm", "numpy"), Slow()
     stack = wbc.Stack(tasks.EquationOfMotion() / tasks.JointAcceleration())

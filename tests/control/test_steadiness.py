@@ -13,11 +13,13 @@ import wbc
 from tests.control.scenes import SOLVERS, controller, standing
 from wbc.arrays import Array
 from wbc.compiled import kernel
+from wbc.control.compiled_solving import CompiledSolving
 from wbc.control.controller import RESERVE
 from wbc.control.equation_of_motion import MotionEquation
 from wbc.control.inserted import InsertedLevel
+from wbc.control.level_solving import LevelSolving
 from wbc.control.program import Part
-from wbc.control.solving import CompiledSolving, LevelSolving, Outcome
+from wbc.control.solving import Outcome
 from wbc.control.steadiness import BRAKES, WIDE_FOR, WIDER, Steadiness, TorqueRates
 from wbc.simulation import Noise, Realism, make_plant
 from wbc.solvers import HierarchicalQP

@@ -17,6 +17,7 @@ from wbc import compiled
 from wbc.arrays import Array, ArrayLike
 from wbc.control.certificate import judged
 from wbc.control.checks import check_actuators, check_tasks, usable_solver, warn_of_ignored_inequalities
+from wbc.control.compiled_solving import solving_for
 from wbc.control.discrete import warn_of_unstable_gains
 from wbc.control.equation_of_motion import MotionEquation
 from wbc.control.evidence import Times
@@ -29,7 +30,7 @@ from wbc.control.reserve import Reserve
 from wbc.control.series import with_rigid_springs
 from wbc.control.shortened import shortened
 from wbc.control.solution import Solution
-from wbc.control.solving import LEAST, Outcome, Solving, UnsoundRowsError, solving_for
+from wbc.control.solving import LEAST, Outcome, Solving, UnsoundRowsError
 from wbc.control.stack import Stack
 from wbc.control.steadied import STEADYING, Asked, SteadyTicks
 from wbc.control.steadiness import Steadiness
@@ -46,9 +47,6 @@ from wbc.threads import Turn, busy, taking
 
 RESERVE = 3e-4
 """Time reserved before a deadline for the work after the solver, s; more where earlier ticks took longer."""
-
-UNHURRIED = 4e-4, 0.4
-"""So much is reserved, s, where it is no more than this share of the deadline: what takes longest comes unannounced."""
 
 IDLE = 0.1
 """A tick that waited for more than this share of its deadline, for another program say, tells nothing of how long
@@ -310,8 +308,7 @@ class Controller(Independent, Periodic):
         """The time that a solver may take, s, with some time left for the work after it, and more."""
         if self.deadline is None:
             return math.inf
-        most, share = UNHURRIED
-        kept = max(self._ending.seconds, min(most, share * self.deadline)) + more
+        kept = self._ending.before(self.deadline) + more
         return max(self.deadline - kept - (perf_counter() - began), LEAST)
 
     def errors(self) -> dict[str, Array]:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from wbc.arrays import Array
+from wbc.control.compiled_solving import solving_for
 from wbc.control.equation_of_motion import MotionEquation
 from wbc.control.program import Entry, Part, Program
-from wbc.control.solving import Outcome, solving_for
+from wbc.control.solving import Outcome
 from wbc.solvers.base import Solver
 from wbc.tasking.rows import Rows
 from wbc.tasking.task import Task

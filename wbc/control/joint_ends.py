@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from wbc.dynamics.base import Dynamics
-from wbc.model.loops import tied_joints
+from wbc.model.loops import moved_joints
 from wbc.model.model import Model
 
 BEYOND = 5e-3
@@ -20,9 +20,7 @@ class JointEnds:
     """
 
     def __init__(self, model: Model) -> None:
-        tied = set().union(*tied_joints(model))
-        chosen = [joint for joint in model.joints.values() if joint.limited]
-        self._names = [joint.name for joint in chosen if joint.name in tied or model.drives(joint.name)]
+        self._names = [name for name in moved_joints(model) if model.joints[name].limited]
         self._q = np.array([model.q_index[name] for name in self._names], dtype=np.intp)
         self._v = np.array([model.v_index[name] for name in self._names], dtype=np.intp)
 

@@ -18,6 +18,9 @@ the next ticks too. It grows by its least value at the most: one long tick may b
 MOST = 4.0
 """It is at most so many times its least value: a deadline that is too short for a tick is not mended by it."""
 
+UNHURRIED = 4e-4, 0.4
+"""So much is kept, s, where it is no more than this share of the deadline: what takes longest comes unannounced."""
+
 
 class Reserve:
     """How long something takes, but for few ticks.
@@ -44,3 +47,12 @@ class Reserve:
         growth = min(max((1.0 - LATE) * step, CATCHING_UP * missing), self.least)
         change = growth if missing > 0.0 else -LATE * step
         self.seconds = min(max(self.seconds + change, self.least), MOST * self.least)
+
+    def before(self, deadline: float) -> float:
+        """What is kept before a deadline, s: more where there is time for it.
+
+        Args:
+            deadline: s.
+        """
+        most, share = UNHURRIED
+        return max(self.seconds, min(most, share * deadline))

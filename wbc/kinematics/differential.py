@@ -17,8 +17,9 @@ from wbc.arrays import Array, ArrayLike, numbers
 from wbc.control.checks import check_tasks, usable_solver, warn_of_ignored_inequalities
 from wbc.control.discrete import warn_of_unstable_gains
 from wbc.control.evidence import Times
+from wbc.control.level_solving import ask, hierarchy_of, outcome_of, stacked
 from wbc.control.program import Part, Program, row_counts
-from wbc.control.solving import Outcome, UnsoundRowsError, ask, hierarchy_of, outcome_of, stacked
+from wbc.control.solving import Outcome, UnsoundRowsError
 from wbc.control.stack import Stack
 from wbc.control.ticker import Ticker
 from wbc.copies import Independent

@@ -149,6 +149,12 @@ def tied_joints(model: Model) -> list[set[str]]:
     return found
 
 
+def moved_joints(model: Model) -> list[str]:
+    """The joints that an actuator drives, or that loops tie to others: neither moves what swings freely."""
+    tied = set[str]().union(*tied_joints(model))
+    return [name for name in model.joints if name in tied or model.drives(name)]
+
+
 def _axes(axes: str | Iterable[str] | None, whose: str) -> tuple[str, ...]:
     """The axes in their order, each once."""
     if axes is None:
