@@ -21,6 +21,7 @@ import numpy as np
 import tasks
 import wbc
 from wbc.arrays import Array
+from wbc.model.loops import moved_joints
 
 PACKAGED = ("quadruped", "humanoid", "arm")
 LIKE_CHATTER = 0.05
@@ -131,6 +132,7 @@ class Legs:
         self.base = np.array(robot.pose(model.root))
         self.height, self.com = float(self.base[2, 3]), np.array(robot.com)
         self.hands = {hand: np.array(robot.pose(hand)) for hand in model.hands[:2]}
+        self.ended = any(model.joints[joint].limited for joint in moved_joints(model))
 
     def stack(
         self,
@@ -146,7 +148,7 @@ class Legs:
         contact = tasks.ContactMotion(axes=tasks.stacks._held_axes(self.robot))
         root, go = self.robot.model.root, _moved(self.base, np.asarray(along, float), arc=arc)
         base = tasks.EndEffectorAcceleration(root, go, wbc.Gains(3.0), name="base")
-        if hands is not None or ends:
+        if (hands is not None or ends) and self.ended:
             limits = limits + tasks.JointLimits()
         levels = tasks.EquationOfMotion() / limits / contact
         if hands is None:
