@@ -16,10 +16,11 @@
    is large: within `soften` alone an arm that is told to reach too far would swing about its straight pose for ever.
 
    Nor is there much time to lose a direction that is run along: near a singularity joints become fast without end. So e is
-   also, up to the same, as far as the fastest joint gets along the direction within AHEAD, by its velocity and by the
-   acceleration that is asked for, if that makes it faster still; what brakes is held. A velocity counts that the level's
-   rows have as well: legs that swing run along directions of a base that rests. What is lost so fast must yield slowly at
-   first, or torques would jump: a = 1 - e' / e, with the e' that it would have at rest.
+   also, up to the same, as far as the fastest joint gets along the direction within AHEAD, if what is asked for makes it
+   faster still; what brakes is held. The more is asked, the more of that counts, but little more soon: a task whose
+   direction yields asks for more in each tick, and would lose it at once. A velocity counts that the level's rows have as
+   well: legs that swing run along directions of a base that rests. What is lost so fast must yield slowly at first, or
+   torques would jump: a = 1 - e' / e, with the e' that it would have at rest.
 
    Directions are found once a solve and from the equations alone, so that what is searched is one fixed problem.        */
 #include "inside.h"
@@ -35,7 +36,8 @@
 #define LEFT 1e-16   /* share of other directions that may be left in one */
 #define FURTHER 10.0 /* how much further a direction may be from lost that is softened as too much is asked of it */
 #define BEYOND 4.0   /* so much of what can be given is too much */
-#define AHEAD 0.08   /* s: so far ahead it is looked how far a direction is run along */
+#define AHEAD 0.03   /* s: so far ahead it is looked how far a direction is run along */
+#define GROWS 0.5    /* s: half of that counts where what is asked doubles the velocity in this time */
 
 /* ---- which directions are weak --------------------------------------------------------------------------------- */
 
@@ -225,11 +227,11 @@ static double fastest_joint(const Hierarchy *h, const double *y) {
     return fastest;
 }
 
-/* How far a direction of length 1 gets within AHEAD, by its velocity and by what is asked of it, where both go the same
-   way: 0 where one of them is 0, and about the lesser one where it is much less. Counted is what its fastest joint turns:
-   legs that share a direction are as near to lost as one of them. */
+/* How far a direction of length 1 gets within AHEAD by its velocity, where what is asked of it goes the same way: half of it
+   where that doubles the velocity within GROWS, and 0 where nothing is asked. Counted is what its fastest joint turns: legs
+   that share a direction are as near to lost as one of them. */
 static double run_of(double velocity, double asked, double fastest) {
-    double far = AHEAD * velocity, further = AHEAD * AHEAD * asked;
+    double far = AHEAD * velocity, further = AHEAD * GROWS * asked;
     return velocity * asked > 0.0 ? fastest * fastest * far * further / fabs(far + further) : 0.0;
 }
 

@@ -168,7 +168,8 @@ def test_a_base_that_rises_to_straight_legs_is_held_until_it_is_too_fast(name: s
         ours, strict = (rising(name, 0.35, speed, asked, HierarchicalQP(compiled=which, soften=e)) for e in (0.02, 0.0))
         return abs(ours - strict)
 
-    assert apart(speed, 1.0) < 1e-6 and apart(speed, 3.0) < 1e-6
+    for slow in (speed, 2.0 * speed):
+        assert apart(slow, 1.0) < 1e-6 and apart(slow, 3.0) < 1e-6
     assert apart(10.0 * speed, 1.0) > 0.5
     assert apart(5.0 * speed, -10.0) < 1e-6
 
@@ -329,7 +330,7 @@ def test_an_arm_that_is_told_to_reach_too_far_comes_to_rest_and_comes_back() -> 
         plant.step()
     torques = np.array(given) / robot.limits.effort
     jumps = np.abs(np.diff(torques, axis=0)).max(axis=1)
-    assert (jumps > 0.01).sum() < 150
+    assert (jumps > 0.01).sum() < 120
     assert max(speeds[2700:3000]) < 0.5 and max(speeds[5300:]) < 0.05
     assert np.linalg.norm(ours.errors()["tool"]) < 1e-3
 
@@ -366,9 +367,9 @@ def test_a_humanoid_goes_to_straight_knees_and_back() -> None:
     assert jump("humanoid", torques) < 0.02
 
 
-@pytest.mark.parametrize(("name", "up", "most"), [("humanoid", 0.15, 0.01), ("quadruped", 0.25, 0.01)])
+@pytest.mark.parametrize(("name", "up", "most"), [("humanoid", 0.15, 0.007), ("quadruped", 0.25, 0.007)])
 def test_torques_fall_slowly_where_legs_become_straight_fast(name: str, up: float, most: float) -> None:
-    """They fell twice as fast: looked at half as far ahead, knees at 2 rad/s were held until it was late."""
+    """They fell twice as fast: knees at 2 rad/s were held until it was late, and then given up within 10 ms."""
     pytest.importorskip("mujoco")
     robot = wbc.load(name)
     robot.update(np.array(robot.model.nominal))

@@ -10,7 +10,7 @@ from wbc.solvers.hierarchical import soften as module
 from wbc.solvers.hierarchical.soften import Soft, soften
 from wbc.solvers.level import Motion
 
-AHEAD = module._AHEAD
+AHEAD, GROWS = module._AHEAD, module._GROWS
 
 
 def soft_rows(level=(0, 1, 1), sigma=(0.01, 0.004, 0.0), share=(0.02, 0.02, 0.1), asked=(0.02, 0.02, 0.1)):
@@ -132,8 +132,8 @@ def test_a_direction_is_soft_earlier_where_too_much_is_asked_of_it(sigma, step, 
     ("velocity", "rate", "asked", "share"),
     [
         (0.025 / AHEAD, 9.0, 1e9, 0.1),  # as far as it gets, times what its fastest joint turns, squared
-        (0.025 / AHEAD, 9.0, 0.025 / AHEAD**2, 0.05),  # half as far where it gets as far by what is asked
-        (-0.025 / AHEAD, -9.0, -0.025 / AHEAD**2, 0.05),
+        (0.025 / AHEAD, 9.0, 0.025 / AHEAD / GROWS, 0.05),  # half as far where it doubles in that time
+        (-0.025 / AHEAD, -9.0, -0.025 / AHEAD / GROWS, 0.05),
         (20.0, 9.0, 1e9, 0.2),  # no further
         (2.0, 1e-3 / AHEAD, 1e9, 0.08),  # as far as the rows do: their velocity over what is left
         (-2.0, -9.0, 1e9, 0.02),  # what is asked brakes

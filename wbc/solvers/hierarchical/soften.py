@@ -16,10 +16,11 @@ _BEYOND times all that can be given (`loads`). What can't be had is thus given u
 demand is large: within `share` alone an arm that is told to reach too far would swing about its straight pose for ever.
 
 Nor is there much time to lose a direction that is run along: near a singularity joints become fast without end. So e
-is also, up to the same, as far as the fastest joint gets along the direction within _AHEAD, by its velocity and by the
-acceleration that is asked for, if that makes it faster still; what brakes is held. A velocity counts that the level's
-rows have as well: legs that swing run along directions of a base that rests. What is lost so fast must yield slowly at
-first, or torques would jump: a = 1 - e' / e, with the e' that it would have at rest.
+is also, up to the same, as far as the fastest joint gets along the direction within _AHEAD, if what is asked for makes
+it faster still; what brakes is held. The more is asked, the more of that counts, but little more soon: a task whose
+direction yields asks for more in each tick, and would lose it at once. A velocity counts that the level's rows have as
+well: legs that swing run along directions of a base that rests. What is lost so fast must yield slowly at first, or
+torques would jump: a = 1 - e' / e, with the e' that it would have at rest.
 
 Directions are found once a solve and from the equations alone. The kernel does the same (`kernel/solver/soften.c`).
 """
@@ -53,9 +54,10 @@ _FURTHER = 10.0
 _BEYOND = 4.0
 """So much of what can be given is too much."""
 
-_AHEAD = 0.08
-"""So far ahead it is looked how far a direction is run along, s: somewhat longer than torques take to rise. With 0.05
-they fall twice as fast where knees become straight; with 0.1 legs that rise slowly are softened as well."""
+_AHEAD, _GROWS = 0.03, 0.5
+"""So far ahead it is looked how far a direction is run along, s; half of that counts where what is asked doubles the
+velocity in the second time. With 0.02 H1's torques fall faster where its knees become straight; with 0.04 legs that
+rise slowly are softened as well. With less than 0.5 torques fall faster: what is asked grows as a direction yields."""
 
 _AT_MOST, _OF_A_LEVEL = 12, 8
 """So many directions are softened, the first ones; and of one level, the weakest ones."""
@@ -255,12 +257,12 @@ class _Demand:
 
 
 def _run(velocity: float, asked: float) -> float:
-    """How far a direction gets within _AHEAD, by its velocity and by what is asked of it, where both go the same way.
+    """How far a direction gets within _AHEAD by its velocity, where what is asked of it goes the same way.
 
-    0 where one of them is 0, and about the lesser one where it is much less. What its fastest joint turns is to be
-    counted: legs that share a direction are as near to lost as one of them.
+    Half of it where that doubles the velocity within _GROWS, and 0 where nothing is asked. What its fastest joint turns
+    is to be counted: legs that share a direction are as near to lost as one of them.
     """
-    far, further = _AHEAD * velocity, _AHEAD**2 * asked
+    far, further = _AHEAD * velocity, _AHEAD * _GROWS * asked
     return far * further / abs(far + further) if velocity * asked > 0.0 else 0.0
 
 
