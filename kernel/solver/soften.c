@@ -36,8 +36,8 @@
 #define LEFT 1e-16   /* share of other directions that may be left in one */
 #define FURTHER 10.0 /* how much further a direction may be from lost that is softened as too much is asked of it */
 #define BEYOND 4.0   /* so much of what can be given is too much */
-#define AHEAD 0.03   /* s: so far ahead it is looked how far a direction is run along */
-#define GROWS 0.5    /* s: half of that counts where what is asked doubles the velocity in this time */
+#define AHEAD 0.05   /* s: so far ahead it is looked how far a direction is run along */
+#define GROWS 0.2    /* s: half of that counts where what is asked doubles the velocity in this time */
 
 /* ---- which directions are weak --------------------------------------------------------------------------------- */
 

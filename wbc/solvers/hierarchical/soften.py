@@ -54,10 +54,10 @@ _FURTHER = 10.0
 _BEYOND = 4.0
 """So much of what can be given is too much."""
 
-_AHEAD, _GROWS = 0.03, 0.5
+_AHEAD, _GROWS = 0.05, 0.2
 """So far ahead it is looked how far a direction is run along, s; half of that counts where what is asked doubles the
-velocity in the second time. With 0.02 H1's torques fall faster where its knees become straight; with 0.04 legs that
-rise slowly are softened as well. With less than 0.5 torques fall faster: what is asked grows as a direction yields."""
+velocity in the second time. With 0.03 s ahead slow bases keep more of what they ask, but arms that stretch swing
+longer. With less than 0.2 s torques fall faster: what is asked grows as a direction yields."""
 
 _AT_MOST, _OF_A_LEVEL = 12, 8
 """So many directions are softened, the first ones; and of one level, the weakest ones."""
