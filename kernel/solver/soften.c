@@ -257,7 +257,7 @@ static double velocity_of_rows(Hierarchy *h, const Level *level, const double *v
 /* ---- from a level's rows to soft rows -------------------------------------------------------------------------- */
 
 /* Takes a weak direction v, of the level's columns, out of its rows, and makes a soft row of it. */
-static void make_soft(Hierarchy *h, Level *level, int k, const double *v, double sigma, double share, double asked) {
+static void make_soft(Hierarchy *h, Level *level, int k, const double *v, double sigma, double share, double at_rest) {
     struct Soft *s = h->soft;
     int m = level->count, q = s->count++, n = h->n;
     double *g = s->row + (size_t)q * h->ld, *u = h->work, length = 0.0, bound = 0.0;
@@ -281,7 +281,7 @@ static void make_soft(Hierarchy *h, Level *level, int k, const double *v, double
     }
     s->level[q] = k, s->sigma[q] = sigma, s->bound[q] = bound, s->length[q] = sqrt(dot(g, g, n));
     s->share[q] = share;
-    double lost = 1.0 - (sigma / share) * (sigma / share), early = 1.0 - asked / share;
+    double lost = 1.0 - (sigma / share) * (sigma / share), early = 1.0 - at_rest / share;
     s->lambda[q] = (share > MOST ? share : MOST) * lost * (1.0 - early * (1.0 - lost));
     for (int i = 0; i < m; i++) { /* what is left of the rows */
         int row = level->order[i];
@@ -298,7 +298,7 @@ static void make_soft(Hierarchy *h, Level *level, int k, const double *v, double
 static int soften_level(Hierarchy *h, int k) {
     struct Soft *s = h->soft;
     Level *level = h->level + k;
-    double sigma[BLOCK], share[BLOCK], asks[BLOCK];
+    double sigma[BLOCK], share[BLOCK], at_rest[BLOCK];
     /* a bound of no width counts as an equation in a search, but is nothing to give up: where there are bounds none is */
     if (!level->rank || h->equality_count[k] < h->start[k + 1] - h->start[k]) return 0;
     int much = asks_much(h, level), any = 0;
@@ -306,22 +306,22 @@ static int soften_level(Hierarchy *h, int k) {
     if (!(inverse_size(h, level) * fmax(furthest, h->soften) > 1.0)) return 0;
     int early = furthest > h->soften, found = weakest(h, level, early ? MORE : ROUNDS, fmax(furthest, h->soften), s->X, sigma);
     for (int i = 0; i < found; i++) {
-        share[i] = asks[i] = h->soften;
+        share[i] = at_rest[i] = h->soften;
         if (!(early && sigma[i] < furthest)) continue;
         const double *v = s->X + (size_t)i * level->rank, *y = direction_of(h, level, v);
         double asked = dot(v, h->w + level->column, level->rank);
         double fastest = h->moves > 0.0 ? fastest_joint(h, y) : 0.0;
         double run = h->moves > 0.0 ? run_of(dot(h->velocity, y, h->n), asked, fastest) : 0.0;
         if (run > h->soften) run = fmin(run, run_of(velocity_of_rows(h, level, v), asked, fastest));
-        if (much) asks[i] = fmax(h->soften, fmin(limit, demand_of(h, y, asked, sigma[i])));
-        share[i] = fmax(asks[i], fmin(limit, run));
+        if (much) at_rest[i] = fmax(h->soften, fmin(limit, demand_of(h, y, asked, sigma[i])));
+        share[i] = fmax(at_rest[i], fmin(limit, run));
     }
     while (s->count < SOFT_MOST) { /* the weakest first: where there are too many the strongest stay */
         int least = -1;
         for (int i = 0; i < found; i++)
             if (sigma[i] < share[i] * (1.0 - 1e-9) && (least < 0 || sigma[i] < sigma[least])) least = i;
         if (least < 0) break;
-        make_soft(h, level, k, s->X + (size_t)least * level->rank, sigma[least], share[least], asks[least]);
+        make_soft(h, level, k, s->X + (size_t)least * level->rank, sigma[least], share[least], at_rest[least]);
         sigma[least] = INFINITY;
         any = 1;
     }

@@ -13,10 +13,10 @@ from wbc.solvers.level import Motion
 AHEAD, GROWS = module._AHEAD, module._GROWS
 
 
-def soft_rows(level=(0, 1, 1), sigma=(0.01, 0.004, 0.0), share=(0.02, 0.02, 0.1), asked=(0.02, 0.02, 0.1)):
+def soft_rows(level=(0, 1, 1), sigma=(0.01, 0.004, 0.0), share=(0.02, 0.02, 0.1), at_rest=(0.02, 0.02, 0.1)):
     """Three soft rows of four unknowns, beside levels of size 2 and 3."""
     G = np.random.default_rng(0).standard_normal((3, 4))
-    shares, level = (np.array(share), np.array(asked)), np.array(level)
+    shares, level = (np.array(share), np.array(at_rest)), np.array(level)
     return Soft(*shares, G, np.arange(3.0), level, np.arange(3), np.array(sigma), np.ones(3), [2.0, 3.0, 1.0])
 
 
@@ -42,7 +42,7 @@ def test_what_soft_rows_weigh():
 
 def test_what_is_soft_early_for_its_speed_yields_slowly_at_first():
     """0.04 of 0.1 is what is asked for; 0.75 of the direction is lost."""
-    fast = soft_rows(sigma=(0.01, 0.004, 0.05), asked=(0.02, 0.02, 0.04))
+    fast = soft_rows(sigma=(0.01, 0.004, 0.05), at_rest=(0.02, 0.02, 0.04))
     found = np.sqrt(np.diag(fast._weights(2, np.eye(4)[:, :0])))
     np.testing.assert_allclose(found[:2], [0.03 * 0.75, 0.03 * 0.96])
     np.testing.assert_allclose(found[2], 0.1 * 0.75 * (1.0 - 0.6 * 0.25))

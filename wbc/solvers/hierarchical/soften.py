@@ -69,7 +69,7 @@ class Soft:
 
     Attributes:
         share: the singular value below which each is soft, shape (q,).
-        asked: the same for what is asked of it, however fast it is run along; shape (q,).
+        at_rest: the same if it were not run along, shape (q,).
         G: g of each, shape (q, n).
         bound: c of each, shape (q,).
         level: whose direction it is, shape (q,).
@@ -80,7 +80,7 @@ class Soft:
     """
 
     share: Array
-    asked: Array
+    at_rest: Array
     G: Array
     bound: Array
     level: IntArray
@@ -106,7 +106,7 @@ class Soft:
         q = self.down_to(level)
         sigma = self.sigma[:q]
         share = self.share[:q]
-        lost, early = 1.0 - (sigma / share) ** 2, 1.0 - self.asked[:q] / share
+        lost, early = 1.0 - (sigma / share) ** 2, 1.0 - self.at_rest[:q] / share
         decay = np.maximum(_MOST, share) * lost * (1.0 - early * (1.0 - lost))
         own = np.where(self.level[:q] == level, share / sigma, decay)
         refuge = _REFUGE if level < len(self.sizes) - 1 else 1.0
@@ -190,7 +190,7 @@ def soften(
     sizes = [_size(scales[start:stop]) for start, stop in zip(rows.starts, rows.starts[1:], strict=False)]
     return rows, Soft(
         np.array([one.share for one in found]),
-        np.array([one.asked for one in found]),
+        np.array([one.at_rest for one in found]),
         np.array([one.g for one in found]),
         np.array([one.c for one in found]),
         np.array([one.level for one in found]),
@@ -209,7 +209,7 @@ class _Weak:
     row: int
     sigma: float
     share: float
-    asked: float
+    at_rest: float
     u: Array
     g: Array
     c: float
@@ -233,7 +233,7 @@ class _Demand:
     motion: Motion | None = None
 
     def shares(self, direction: Array, sigma: float, part: Array, at: IntArray) -> tuple[float, float]:
-        """The singular value below which a direction is soft; and that for what is asked of it alone, at rest.
+        """The singular value below which a direction is soft; and that if it were not run along.
 
         Args:
             direction: of length 1, shape (n,).
@@ -296,13 +296,13 @@ def _weak_of(rows: LevelRows, at: IntArray, factor: Factor, scales: Array, level
     found = []
     for i in reversed(range(max(len(sigma) - _OF_A_LEVEL, 0), len(sigma))):
         u, part = U[:, i], U[:, i] * inverse
-        share, asked = demand.shares(factor.Y.dot(V[i]), float(sigma[i]), part, at)
+        share, at_rest = demand.shares(factor.Y.dot(V[i]), float(sigma[i]), part, at)
         if not sigma[i] < share * (1.0 - 1e-9):
             continue
         length = float(np.linalg.norm(part * rows.norms[at]))
         row = int(at[np.abs(u).argmax()])
         c = float(part.dot(rows.lower[at]))
-        found.append(_Weak(level, row, float(sigma[i]), share, asked, u, part.dot(rows.A[at]), c, length))
+        found.append(_Weak(level, row, float(sigma[i]), share, at_rest, u, part.dot(rows.A[at]), c, length))
     return found
 
 
