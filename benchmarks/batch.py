@@ -35,7 +35,7 @@ def rate(tick: Callable[[int], object], count: int, seconds: float) -> float:
 
 def main(seconds: float = 0.1) -> None:
     """Prints the table."""
-    controller, _ = bench.standing("quadruped", "auto", "hierarchical-qp")
+    controller, _ = bench.standing("quadruped", "auto", "elastic-qp")
     robot, random = controller.robot, np.random.default_rng(0)
     print("robots, a loop: ticks a second; threads and processes as multiples of the loop")
     for count in COUNTS:

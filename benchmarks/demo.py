@@ -41,7 +41,7 @@ def measure() -> Measured:
 
 
 if __name__ == "__main__":
-    print(f"hierarchical-qp and the backend numpy run on {bench.runs_on()}")
+    print(f"elastic-qp and the backend numpy run on {bench.runs_on()}")
     found = measure()
     tell(found)
     for backend, ticks in found["demo"].items():

@@ -34,7 +34,7 @@ def walk(name: str, backend: str, rounds: int = 60) -> tuple[list[float], list[f
         backend: see `wbc.load`.
         rounds: how often each feet come off the ground.
     """
-    controller, q = bench.standing(name, backend, "hierarchical-qp")
+    controller, q = bench.standing(name, backend, "elastic-qp")
     stack, rng = controller.stack, np.random.default_rng(0)
     swing, lag = 0.1 * rng.normal(size=controller.robot.nv), rng.uniform(0.0, 2 * np.pi, controller.robot.nv)
     velocities = [swing * np.sin(2 * np.pi * k / 500 + lag) for k in range(500)]  # of a robot that sways at 2 Hz
@@ -77,5 +77,5 @@ def measure() -> Measured:
 
 
 if __name__ == "__main__":
-    print(f"hierarchical-qp and the backend numpy run on {bench.runs_on()}")
+    print(f"elastic-qp and the backend numpy run on {bench.runs_on()}")
     tell(measure())

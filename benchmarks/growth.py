@@ -58,7 +58,7 @@ def time_chain(joints: int, frequency: float) -> tuple[Ticks, float]:
     tool = tasks.EndEffectorAcceleration(f"link_{joints}", robot.pose(f"link_{joints}").copy(), gains)
     posture = tasks.JointAcceleration(np.full(joints, 0.3), gains=gains)
     levels = tasks.EquationOfMotion() / tasks.TorqueLimits() / tool / posture / tasks.TorqueMinimization()
-    controller = wbc.Controller(robot, wbc.Stack(levels), rise=None)  # its states lie apart
+    controller = wbc.Controller(robot, wbc.Stack(levels))  # its states lie apart
     count = min(STATES, 3 * STATES * 14 // joints)
     states = [(rng.uniform(-2.0, 2.0, joints), rng.uniform(-1.0, 1.0, joints)) for _ in range(count)]
     held = []
@@ -106,7 +106,7 @@ def humanoid(levels: int) -> tuple[wbc.Controller, np.ndarray]:
     stacked = tasks.EquationOfMotion() / limits
     for task in work:
         stacked /= task
-    return wbc.Controller(robot, wbc.Stack(stacked, contacts=contacts), rise=None), np.array(robot.model.nominal)
+    return wbc.Controller(robot, wbc.Stack(stacked, contacts=contacts)), np.array(robot.model.nominal)
 
 
 def time_humanoid(levels: int) -> Ticks:
@@ -129,7 +129,7 @@ def measure() -> Measured:
 
 
 if __name__ == "__main__":
-    print(f"on {backends()[0]}; hierarchical-qp runs on {bench.runs_on()}")
+    print(f"on {backends()[0]}; elastic-qp runs on {bench.runs_on()}")
     for name, frequency in FREQUENCIES.items():
         for joints in JOINTS:
             ticks, held = time_chain(joints, frequency)

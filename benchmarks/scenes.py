@@ -58,7 +58,7 @@ def peer(name: str, backend: str, solver: str | wbc.solvers.Solver) -> tuple[wbc
     levels = tasks.EquationOfMotion() / limits / com / posture / tasks.ForceMinimization()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", wbc.WbcWarning)
-        return wbc.Controller(robot, wbc.Stack(levels, contacts=contacts), solver, rise=None), q  # as the peers do
+        return wbc.Controller(robot, wbc.Stack(levels, contacts=contacts), solver), q  # as the peers do
 
 
 def _half_sitting(srdf: Path) -> dict[str, float]:

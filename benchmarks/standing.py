@@ -30,7 +30,7 @@ EVERY = 20
 
 def scene(
     backend: str = "auto",
-    solver: str = "hierarchical-qp",
+    solver: str = "elastic-qp",
     simulator: str = "mujoco",
     realism: Realism | None = None,
     share: float = 0.3,

@@ -281,7 +281,7 @@ def _pass_through_each_other(plant: wbc.MujocoSimulator) -> None:
     m.geom_contype[own] = 0
 
 
-def lead(robot: wbc.Dynamics, way: Way, solver: str | wbc.solvers.Solver = "hierarchical-qp") -> Result:
+def lead(robot: wbc.Dynamics, way: Way, solver: str | wbc.solvers.Solver = "elastic-qp") -> Result:
     """Leads a robot along a way, in MuJoCo."""
     usual = None if way.usual is None else lead(robot, way.usual, solver)
     controller, plant = (

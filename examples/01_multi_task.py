@@ -37,7 +37,7 @@ def velocities():
     return {way: HierarchicalQP().solve(levels).x for way, levels in ways.items()}
 
 
-def scene(backend="auto", solver="hierarchical-qp", simulator="mujoco", way="hand first"):
+def scene(backend="auto", solver="elastic-qp", simulator="mujoco", way="hand first"):
     """The arm in the simulator; its torques come from the same tasks, now as accelerations."""
     robot = wbc.load("planar_arm", backend)
     robot.update(robot.model.nominal)

@@ -21,7 +21,7 @@ SOLVERS = ("hierarchical-qp", "sequential-qp", "weighted-qp", "nullspace", "oper
 FRICTION, SWAY, HZ = 0.3, 0.042, 1.2  # of feet and floor; m; Hz: at its peak 0.24 g
 
 
-def scene(backend="auto", solver="hierarchical-qp", simulator="mujoco"):
+def scene(backend="auto", solver="elastic-qp", simulator="mujoco"):
     """The same stack for every solver."""
     robot = wbc.load("quadruped", backend)
     robot.update(robot.model.nominal)

@@ -62,7 +62,7 @@ class ArmAtTable(MujocoSimulator):
         super().__init__(spec.compile())
 
 
-def scene(backend="auto", solver="hierarchical-qp", simulator="mujoco", held=False, error=-0.005, mu=FRICTION, **table):
+def scene(backend="auto", solver="elastic-qp", simulator="mujoco", held=False, error=-0.005, mu=FRICTION, **table):
     """The wipe; the table is at the believed height plus its error, with its own friction, and hard if "builtin"."""
     robot = wbc.load("arm", backend)
     upright = tasks.EndEffectorAcceleration("tool", axes="orientation", name="tilt")

@@ -1,6 +1,6 @@
 """A quadruped stands, moves its base about, and is pushed from all sides with 30 % of its weight.
 
-Physics first, then what can't be traded (torque limits, friction, feet on the ground), then the base, then the posture.
+Physics first, then what must hold (torque limits, friction, feet on the ground), then the base, then the posture.
 When a push is more than friction and base motion together allow, the stack says which of them gives way: the base.
 """
 
@@ -22,7 +22,7 @@ STAND, MOVE = 2.0, 6.0  # s: until when it stands still, and until when it moves
 DIRECTIONS = {"front": (1, 0, 0), "left": (0, 1, 0), "back": (-1, 0, 0), "right": (0, -1, 0)}
 
 
-def scene(backend="auto", solver="hierarchical-qp", simulator="mujoco", realism=None, share=0.3):
+def scene(backend="auto", solver="elastic-qp", simulator="mujoco", realism=None, share=0.3):
     """Standing, moving, four pushes; with `realism` the plant is not what the controller knows."""
     robot = wbc.load("quadruped", backend)
     robot.update(robot.model.nominal)

@@ -26,7 +26,7 @@ COMMANDS = (  # until (s), forward (m/s), left (m/s), turning (rad/s)
 
 def scene(
     backend: str = "auto",
-    solver: str = "hierarchical-qp",
+    solver: str = "elastic-qp",
     simulator: str = "mujoco",
     commands: Sequence[tuple[float, float, float, float]] = COMMANDS,
     realism: Realism | None = None,
@@ -40,9 +40,10 @@ def scene(
     swings = first + others[0] + others[1] + others[2]
     # Limits on a level of their own above everything that moves: no tick can break them. Feet in the air above the
     # base: on two feet the base can't follow in all directions, and must not swing the legs about to do so.
+    # Torques may pass from zero to their limit in 16 ms: as feet change, the answer has a step.
     stack = wbc.Stack(
         tasks.EquationOfMotion()
-        / (tasks.TorqueLimits() + tasks.FrictionCones())
+        / (tasks.TorqueLimits(rate=5e3) + tasks.FrictionCones())
         / tasks.ContactMotion()
         / swings
         / trot.base

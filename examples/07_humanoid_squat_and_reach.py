@@ -27,7 +27,7 @@ def lowered(t: float) -> tuple[float, float, float]:
 
 def scene(
     backend: str = "auto",
-    solver: str = "hierarchical-qp",
+    solver: str = "elastic-qp",
     simulator: str = "mujoco",
     pushed: tuple[float, ...] = PUSHED,
     begin: float = 0.0,

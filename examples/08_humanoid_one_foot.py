@@ -25,7 +25,7 @@ def glide(a: np.ndarray, b: np.ndarray, s: float, duration: float) -> tuple[np.n
 
 def scene(
     backend: str = "auto",
-    solver: str = "hierarchical-qp",
+    solver: str = "elastic-qp",
     simulator: str = "mujoco",
     hold: float = 10.0,
     realism: Realism | None = None,

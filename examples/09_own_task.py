@@ -65,7 +65,7 @@ def eight(t):
     return CENTER + move[0], np.append(move[1], np.zeros(3)), np.append(move[2], np.zeros(3))
 
 
-def scene(backend="auto", solver="hierarchical-qp", simulator="mujoco", pointing=True):
+def scene(backend="auto", solver="elastic-qp", simulator="mujoco", pointing=True):
     """The arm flies a figure of eight, with or without the task."""
     robot = wbc.load("arm", backend)
     point, posture = PointAt("tool", LAMP), tasks.JointAcceleration(robot.model.nominal, gains=wbc.Gains(1.0))

@@ -58,7 +58,7 @@ MJCF = f"""<mujoco model="stool"><option timestep="0.001" cone="elliptic" imprat
 FILES = {"slider.urdf": URDF, "stool.xml": MJCF}
 
 
-def scene(backend="auto", solver="hierarchical-qp", simulator="mujoco", path="slider.urdf"):
+def scene(backend="auto", solver="elastic-qp", simulator="mujoco", path="slider.urdf"):
     """Any robot holds its posture; one with sites called foot stands on them; the last body or site draws a circle."""
     with tempfile.TemporaryDirectory() as folder:
         if path in FILES:

@@ -38,7 +38,7 @@ FAULTS = {  # mass of the robot against its model, friction of the floor, delay 
 LINE = 40  # mm between the lines of the picture
 
 
-def scene(backend="auto", solver="hierarchical-qp", simulator="mujoco", hz=3.0, **fault):
+def scene(backend="auto", solver="elastic-qp", simulator="mujoco", hz=3.0, **fault):
     """Standing, and a push to the left with 20 % of the weight; `hz` is that of the gains of the base."""
     robot = wbc.load("quadruped", backend)
     robot.update(robot.model.nominal)

@@ -41,7 +41,7 @@ def path(home):
     return at
 
 
-def scene(backend="auto", solver="hierarchical-qp", simulator="mujoco", controller="stack"):
+def scene(backend="auto", solver="elastic-qp", simulator="mujoco", controller="stack"):
     """One of the four controllers; `wbc compare` shows what the three laws would have done where the stack was."""
     robot = wbc.load("quadruped", backend)
     robot.update(robot.model.nominal)

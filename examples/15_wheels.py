@@ -61,7 +61,7 @@ def steered(name, robot, solver):
     return wbc.Controller(robot, stack, solver), trotting
 
 
-def scene(backend="auto", solver="hierarchical-qp", simulator="mujoco", name="diffdrive", realism=None):
+def scene(backend="auto", solver="elastic-qp", simulator="mujoco", name="diffdrive", realism=None):
     """One of the robots and its commands."""
     robot = wbc.load(name, backend)
     controller, targets = steered(name, robot, solver)

@@ -18,9 +18,7 @@ GENERATIONS, PEOPLE, ELITE = 12, 16, 4  # of the search: how often, how many pol
 HEAVIER = 1.6  # the arm's mass against what the controller believes
 
 
-def scene(
-    backend: str = "auto", solver: str = "hierarchical-qp", simulator: str = "mujoco", mass: float = HEAVIER
-) -> Scene:
+def scene(backend: str = "auto", solver: str = "elastic-qp", simulator: str = "mujoco", mass: float = HEAVIER) -> Scene:
     """The planar arm holds its place."""
     robot = wbc.load("planar_arm", backend)
     hold = tasks.JointAcceleration(robot.model.nominal, gains=wbc.Gains(1.5))

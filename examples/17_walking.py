@@ -23,7 +23,7 @@ COMMANDS = (  # until (s), forward (m/s), left (m/s), turning (rad/s)
 
 def scene(
     backend: str = "auto",
-    solver: str = "hierarchical-qp",
+    solver: str = "elastic-qp",
     simulator: str = "mujoco",
     commands: Sequence[tuple[float, float, float, float]] = COMMANDS,
     realism: Realism | None = None,

@@ -35,9 +35,7 @@ def surroundings(robot):
     return geometry
 
 
-def scene(
-    backend: str = "auto", solver: str = "hierarchical-qp", simulator: str = "mujoco", avoid: bool = True
-) -> Scene:
+def scene(backend: str = "auto", solver: str = "elastic-qp", simulator: str = "mujoco", avoid: bool = True) -> Scene:
     """The arm, its surroundings, and where the tool is to go; without `avoid` it goes straight there."""
     robot = wbc.load("arm", backend)
     geometry = surroundings(robot)

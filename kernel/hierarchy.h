@@ -42,22 +42,10 @@ typedef struct {
     int *level_of;
     double *A, *lower, *upper;
     double *norm;   /* of each row before anything was eliminated from it: ranks are judged by it */
-    double *scale;  /* the size of the rows of its task: what a singular value is measured by */
     int *from, *to; /* the columns of each row that are not zero */
-    int loads;              /* what a direction takes of what can be given: load_share |load y| is 1 where it is all of it */
-    const double **load;    /* rows of n */
-    double *load_share;
-    double *velocity;       /* of n: at which y is run along, where y are accelerations; and its length */
-    double moves;
-    int joints;             /* y turns joint i by `turn` of its entry i; or, unless it is NULL, by row i of `joint`, of n */
-    double *turn, fastest;  /* fastest: no direction of length 1 turns one by more */
-    const double *joint;
-    const double *rate;     /* the rows' values of it; NULL: A velocity */
 
     /* how it is solved */
     double rank_tolerance;
-    double soften; /* a direction whose singular value is below this is about to be lost; 0: all is held exactly */
-    int soft_from; /* the first level that may lose one */
     int max_steps;
     double deadline; /* by `now()`, s */
     double keeping;  /* what keeping the first levels took lately, s: so much earlier is a search stopped */
@@ -86,6 +74,7 @@ typedef struct {
     int prefix_columns; /* reflectors of the prefix */
     int prefix_end;     /* the first column that it leaves free */
     int prefix_rank;    /* of them, by the equalities of `prefix_level` */
+    int prefix_clear;   /* whether that rank is clear */
     int *prefix_order;
     int reflectors;
     double *V, *tau, *w, *T, *P;
@@ -104,8 +93,6 @@ typedef struct {
     unsigned long long *seen;
     int seen_count;
     struct Guess *guess; /* guess_room.h */
-    struct Soft *soft;   /* soft_room.h */
-    double *load_room;   /* rows of `ld`, where nobody else keeps them */
     void *memory;
 } Hierarchy;
 
@@ -116,7 +103,6 @@ double now(void); /* s, of a clock that never goes back */
 /* Lays out a hierarchy; 0 where memory is short. */
 int hierarchy_new(Hierarchy *h, int n, int levels, const int *sizes);
 void hierarchy_free(Hierarchy *h);
-int hierarchy_loads(Hierarchy *h, int count, int room); /* makes place for so many loads, and for their rows; 0 where memory is short */
 void hierarchy_forget(Hierarchy *h); /* the last active set */
 
 #endif

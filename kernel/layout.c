@@ -1,7 +1,6 @@
 /* The memory of a hierarchy: one block, laid out once. */
 #include "guess_room.h"
 #include "hierarchy.h"
-#include "soft_room.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -43,8 +42,7 @@ static void lay_out(Hierarchy *h, Room *room) {
     size_t n = (size_t)h->n, ld = (size_t)h->ld, m = (size_t)h->rows, p = (size_t)h->levels;
     h->level_of = INTS(m), h->from = INTS(m), h->to = INTS(m);
     h->A = DOUBLES(m * ld), h->T = DOUBLES(m * ld), h->P = DOUBLES(m * ld), h->V = DOUBLES(n * ld);
-    h->lower = DOUBLES(m), h->upper = DOUBLES(m), h->norm = DOUBLES(m), h->scale = DOUBLES(m);
-    h->velocity = DOUBLES(ld), h->turn = DOUBLES(ld);
+    h->lower = DOUBLES(m), h->upper = DOUBLES(m), h->norm = DOUBLES(m);
     h->y = DOUBLES(ld), h->value = DOUBLES(m), h->y_new = DOUBLES(ld), h->value_new = DOUBLES(m);
     h->side = BYTES(m), h->before = BYTES(m), h->prefixed = BYTES(m), h->settled = BYTES(m), h->stuck = BYTES(m), h->lenient = BYTES(m);
     h->multipliers = DOUBLES((p + 1) * m), h->pull = DOUBLES((p + 1) * ld), h->pull_size = DOUBLES(p + 1), h->missed = DOUBLES(p + 1);
@@ -79,8 +77,7 @@ int hierarchy_new(Hierarchy *h, int n, int levels, const int *sizes) {
     lay_out(h, &room);
     h->memory = calloc(room.used, 1);
     h->guess = guess_new(n, h->rows, levels);
-    h->soft = soft_new(n, h->rows, levels);
-    if (!h->memory || !h->guess || !h->soft) {
+    if (!h->memory || !h->guess) {
         hierarchy_free(h);
         return 0;
     }
@@ -90,23 +87,9 @@ int hierarchy_new(Hierarchy *h, int n, int levels, const int *sizes) {
     return 1;
 }
 
-int hierarchy_loads(Hierarchy *h, int count, int room) {
-    if (count == h->loads) return 1;
-    free(h->load), free(h->load_share), free(h->load_room);
-    h->loads = 0, h->load_room = NULL;
-    h->load = calloc((size_t)count + 1, sizeof *h->load);
-    h->load_share = calloc((size_t)count + 1, sizeof(double));
-    if (room) h->load_room = calloc((size_t)count * (size_t)h->ld + 1, sizeof(double));
-    if (!h->load || !h->load_share || (room && !h->load_room)) return 0;
-    h->loads = count;
-    for (int i = 0; room && i < count; i++) h->load[i] = h->load_room + (size_t)i * (size_t)h->ld, h->load_share[i] = 1.0;
-    return 1;
-}
-
 void hierarchy_free(Hierarchy *h) {
     free(h->start), free(h->memory);
-    free(h->load), free(h->load_share), free(h->load_room);
-    guess_free(h->guess), soft_free(h->soft);
+    guess_free(h->guess);
     memset(h, 0, sizeof *h);
 }
 
@@ -148,35 +131,4 @@ struct Guess *guess_new(int n, int rows, int levels) {
 void guess_free(struct Guess *s) {
     if (!s) return;
     free(s->memory), free(s);
-}
-
-struct Soft *soft_new(int n, int rows, int levels) {
-    struct Soft *s = calloc(1, sizeof *s);
-    if (!s) return NULL;
-    size_t ld = (size_t)((n + 7) & ~7), tall = (size_t)rows + SOFT_MOST + 8, each = (size_t)levels + 1;
-    size_t doubles = 2 * SOFT_MOST * ld + 2 * tall * (ld + 1) + 16 * ld + 2 * tall + 2 * ld +
-                     each * SOFT_MOST * (SOFT_MOST + 1);
-    double *room = calloc(doubles + 64, sizeof(double));
-    s->pivot = calloc(ld + 8, sizeof(int));
-    s->row = room;
-    if (!room || !s->pivot) {
-        soft_free(s);
-        return NULL;
-    }
-    room += SOFT_MOST * ld;
-    s->turned = room, room += SOFT_MOST * ld;
-    s->W = room, room += tall * (ld + 1);
-    s->E = room, room += tall * (ld + 1);
-    s->X = room, room += 8 * ld;
-    s->Y = room, room += 8 * ld;
-    s->rest = room, room += 2 * tall;
-    s->tau = room, room += 2 * ld;
-    s->N = room, room += each * SOFT_MOST * SOFT_MOST;
-    s->pull = room;
-    return s;
-}
-
-void soft_free(struct Soft *s) {
-    if (!s) return;
-    free(s->row), free(s->pivot), free(s);
 }

@@ -17,7 +17,7 @@ static struct PyModuleDef module = {PyModuleDef_HEAD_INIT, .m_name = "_kernel", 
 PyMODINIT_FUNC PyInit__kernel(void) {
     static int (*const parts[])(PyObject *) = {plan_register, tick_plan_register, poses_register,  law_register, frames_register,
                                                terms_register, tree_register, filter_register,   feet_register,
-                                               pairs_register, edges_register, stopping_register, rates_register};
+                                               pairs_register, edges_register, stopping_register};
     PyObject *made = PyModule_Create(&module);
     for (size_t i = 0; made && i < sizeof parts / sizeof *parts; i++)
         if (parts[i](made) < 0) Py_CLEAR(made);

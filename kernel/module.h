@@ -15,7 +15,6 @@ int terms_register(PyObject *module);     /* Terms: whole-body quantities out of
 int pairs_register(PyObject *module);     /* how the distances of pairs of solids change */
 int edges_register(PyObject *module);     /* corners and crossing edges of such pairs */
 int stopping_register(PyObject *module);  /* stopping_most: how hard what has a limit may be accelerated */
-int rates_register(PyObject *module);     /* rates_room, rates_ways: how far torques may go in a tick */
 int tree_register(PyObject *module);      /* Tree: the dynamics of a tree of rigid parts */
 
 #endif

@@ -2,7 +2,6 @@
 #include "arrays.h"
 #include "module.h"
 #include "plan.h"
-#include "soft_room.h"
 #include "tick.h"
 
 #include <math.h>
@@ -72,55 +71,29 @@ static void free_plan(PyObject *object) {
     Py_DECREF(type);
 }
 
-/* copies the rows of `loads`, of any number; 0 with an error set */
-static int take_loads(Plan *self, PyObject *loads) {
-    Hierarchy *h = &self->hierarchy;
-    ptrdiff_t row_step = 0, column_step = 0;
-    Py_ssize_t count = loads == Py_None ? 0 : PyObject_Size(loads);
-    if (count < 0) return 0;
-    if (count > 100000) PyErr_SetString(PyExc_ValueError, "there are more than 100000 loads");
-    else if (!hierarchy_loads(h, (int)count, 1)) PyErr_NoMemory();
-    if (PyErr_Occurred() || !count) return !PyErr_Occurred();
-    const double *source = matrix(&self->views, loads, "loads", count, h->n, &row_step, &column_step);
-    for (Py_ssize_t i = 0; source && i < count; i++)
-        for (int j = 0; j < h->n; j++) h->load_room[i * h->ld + j] = source[i * row_step + j * column_step];
-    return source != NULL;
-}
-
-/* solve(A, lower, upper, norms or None, seconds, x, value, side, ranks[, scales, loads, velocity, rates, joints])
-   -> (status, steps, guesses, bad row) */
+/* solve(A, lower, upper, norms or None, seconds, x, value, side, ranks) -> (status, steps, guesses, bad row) */
 static PyObject *solve_plan(PyObject *object, PyObject *const *args, Py_ssize_t count) {
     Plan *self = (Plan *)object;
     Hierarchy *h = &self->hierarchy;
     Views *v = &self->views;
-    if (count < 9 || count > 14) {
-        PyErr_Format(PyExc_TypeError, "solve takes 9 to 14 arguments, not %zd", count);
+    if (count != 9) {
+        PyErr_Format(PyExc_TypeError, "solve takes 9 arguments, not %zd", count);
         return NULL;
     }
     if (!views_enter(v, "a plan")) return NULL;
     double seconds = PyFloat_AsDouble(args[4]);
-    const double *A, *lower, *upper, *norms = NULL, *scales = NULL, *velocity = NULL, *rates = NULL, *joint = NULL;
+    const double *A, *lower, *upper, *norms = NULL;
     double *x, *value, *ranks;
     signed char *side;
-    ptrdiff_t row_step = 0, column_step = 0, down = 0, across = 0;
-    Py_ssize_t joints = count > 13 && args[13] != Py_None ? PyObject_Size(args[13]) : 0;
+    ptrdiff_t row_step = 0, column_step = 0;
     PyObject *result = NULL;
     if (PyErr_Occurred()) goto done;
     if (!(A = matrix(v, args[0], "A", h->rows, h->n, &row_step, &column_step)) ||
         !(lower = doubles(v, args[1], "lower", h->rows, 0)) || !(upper = doubles(v, args[2], "upper", h->rows, 0)) ||
         (args[3] != Py_None && !(norms = doubles(v, args[3], "norms", h->rows, 0))) ||
-        (count > 9 && args[9] != Py_None && !(scales = doubles(v, args[9], "scales", h->rows, 0))) ||
-        !take_loads(self, count > 10 ? args[10] : Py_None) ||
-        (count > 11 && args[11] != Py_None && !(velocity = doubles(v, args[11], "velocity", h->n, 0))) ||
-        (count > 12 && args[12] != Py_None && !(rates = doubles(v, args[12], "rates", h->rows, 0))) ||
-        (joints && !(joint = matrix(v, args[13], "joints", joints, h->n, &down, &across))) ||
         !(x = doubles(v, args[5], "x", h->n, 1)) || !(value = doubles(v, args[6], "value", h->rows, 1)) ||
         !(side = bytes_of(v, args[7], "side", h->rows)) || !(ranks = doubles(v, args[8], "ranks", h->levels, 1)))
         goto done;
-    if (joint && h->n > 1 && !(down == h->n && across == 1)) {
-        PyErr_SetString(PyExc_ValueError, "joints are not contiguous");
-        goto done;
-    }
     enum Status status;
     Py_BEGIN_ALLOW_THREADS
     h->deadline = seconds < INFINITY ? now() + seconds : INFINITY;
@@ -134,17 +107,7 @@ static PyObject *solve_plan(PyObject *object, PyObject *const *args, Py_ssize_t 
         if (norms && norm < INFINITY) norm = norms[i] >= 0.0 && norms[i] < LARGEST_NORM ? norms[i] : INFINITY;
         h->norm[i] = norm;
     }
-    for (int k = 0; k < h->levels; k++) {
-        double squares = 0.0;
-        int first = h->start[k], count = h->start[k + 1] - first;
-        for (int i = first; i < first + count; i++) squares += h->norm[i] * h->norm[i];
-        for (int i = first; i < first + count; i++) h->scale[i] = scales ? scales[i] : sqrt(squares / count);
-    }
-    h->moves = velocity ? solver()->norm(velocity, h->n) : 0.0;
-    if (velocity) memcpy(h->velocity, velocity, (size_t)h->n * sizeof(double));
-    h->rate = rates, h->joint = joint, h->joints = joint ? (int)joints : 0, h->fastest = INFINITY;
     status = solver()->solve(h);
-    h->rate = h->joint = NULL, h->joints = 0;
     memcpy(x, h->y, (size_t)h->n * sizeof(double));
     memcpy(value, h->value, (size_t)h->rows * sizeof(double));
     memcpy(side, h->side, (size_t)h->rows);
@@ -168,34 +131,6 @@ static PyObject *multipliers_of(PyObject *object, PyObject *out) {
         for (int p = 0; p < h->pulls; p++) PyTuple_SetItem(found, p, PyLong_FromLong(h->pulling[p]));
     }
     views_leave(&self->views);
-    return found;
-}
-
-PyObject *soften_hierarchy(Hierarchy *h, Views *views, PyObject *arguments, int levels_above) {
-    double share;
-    int level;
-    if (!PyArg_ParseTuple(arguments, "di", &share, &level)) return NULL;
-    if (!(share >= 0.0 && share < 1.0) || level < 0) {
-        PyErr_SetString(PyExc_ValueError, "soften takes a share, 0 to 1, and a level");
-        return NULL;
-    }
-    if (!views_enter(views, "a plan")) return NULL;
-    h->soften = share;
-    h->soft_from = level < h->levels ? level + levels_above : h->levels;
-    views_leave(views);
-    Py_RETURN_NONE;
-}
-
-PyObject *softened_directions(const Hierarchy *h, Views *views, int levels_above) {
-    const struct Soft *s = h->soft;
-    if (!views_enter(views, "a plan")) return NULL;
-    PyObject *found = PyTuple_New(s->count);
-    for (int i = 0; found && i < s->count; i++) {
-        PyObject *one = Py_BuildValue("iid", s->level[i] - levels_above, s->about[i] - h->start[levels_above], s->sigma[i]);
-        if (!one) Py_CLEAR(found);
-        else PyTuple_SetItem(found, i, one);
-    }
-    views_leave(views);
     return found;
 }
 
@@ -252,15 +187,6 @@ static PyObject *recall_plan(PyObject *object, PyObject *memory) {
     return recall_hierarchy(&((Plan *)object)->hierarchy, &((Plan *)object)->views, memory);
 }
 
-static PyObject *soften_plan(PyObject *object, PyObject *arguments) {
-    return soften_hierarchy(&((Plan *)object)->hierarchy, &((Plan *)object)->views, arguments, 0);
-}
-
-static PyObject *softened_plan(PyObject *object, PyObject *nothing) {
-    (void)nothing;
-    return softened_directions(&((Plan *)object)->hierarchy, &((Plan *)object)->views, 0);
-}
-
 static PyObject *forget_plan(PyObject *object, PyObject *nothing) {
     (void)nothing;
     Plan *self = (Plan *)object;
@@ -273,8 +199,6 @@ static PyObject *forget_plan(PyObject *object, PyObject *nothing) {
 static PyMethodDef methods[] = {
     {"solve", (PyCFunction)(void (*)(void))solve_plan, METH_FASTCALL, "Solve the levels once."},
     {"multipliers", multipliers_of, METH_O, "The multipliers of the last solve."},
-    {"soften", soften_plan, METH_VARARGS, "Let weak directions yield."},
-    {"softened", softened_plan, METH_NOARGS, "The directions that yielded in the last solve."},
     {"forget", forget_plan, METH_NOARGS, "Forget the last active set."},
     {"memory", memory_of_plan, METH_NOARGS, "What is remembered from solve to solve."},
     {"recall", recall_plan, METH_O, "Take up what a plan of the same sizes remembers."},

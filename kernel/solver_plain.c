@@ -1,6 +1,5 @@
 /* The solver for any processor. */
 #include "solver/linear.c"
-#include "solver/soften.c"
 #include "solver/factor.c"
 #include "solver/multipliers.c"
 #include "solver/guess.c"

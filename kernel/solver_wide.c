@@ -14,7 +14,6 @@
 #endif
 #define WIDE
 #include "solver/linear.c"
-#include "solver/soften.c"
 #include "solver/factor.c"
 #include "solver/multipliers.c"
 #include "solver/guess.c"

@@ -28,7 +28,7 @@ static double most(const double *p, double way, double v, double speed, double T
     double x = sqrt(fmax(half * half - v * v + 2 * a * left, 0.0)) - half;
     if (v + x < 0) x = fmin(-v, 2 / T * left); /* it stops or turns within the period */
     double bound = x / T;
-    bound = fmin(bound, approaching(p, d, v, speed, T));
+    bound = fmin(bound, approaching(p, fmax(way - p[INSIDE], 0.0), v, speed, T));
     if (way < 0) bound = p[OMEGA] * p[OMEGA] * (way - p[INSIDE]) - 2 * p[OMEGA] * v;
     bound = fmin(bound, fmax((speed - v) / T, -braking)); /* what is too fast is slowed */
     return fmax(fmin(bound, p[GREATEST]), -p[GREATEST]);

@@ -24,6 +24,7 @@ typedef struct {
 
 typedef struct {
     int level, rows;
+    int tier;                    /* of its pulls: see `Elastic`; -1: it has none */
     enum Kind kind[3];           /* of the columns of a, f, tau */
 } Part;                          /* the rows of a task, as planned */
 
@@ -33,12 +34,27 @@ typedef struct {
     Block block[3];
 } Rows;                          /* the rows of a task in a tick */
 
+/* Pulls of bounded size, see elastic.h; `tiers` is 0 where levels are solved as they are. */
+typedef struct {
+    int tiers;
+    double *weight, *reach;      /* of each tier: of squared residuals; the residual at which its pull is at its bound */
+
+    double *size, *unit;         /* root mean square norm of the equations of each tier; what each row is measured by */
+    double *yield;               /* of each tier: what is left of its weight */
+    double *missed, *start;      /* of each row: by how much it missed what it demanded; in this tick, in the one before */
+    double *shift;               /* of each row: its multiplier, as a residual: `start`, projected onto the ball of its tier */
+    double *own;                 /* of each row: the root of its own weight */
+    double held;                 /* a bound that is missed by less counts as held, in its unit */
+    int *tier_of;                /* of each row: its tier + 1, or 0 */
+    double *load;                /* of each tier: its pull as a share of its bound */
+} Elastic;
+
 typedef struct {
     Hierarchy hierarchy;
+    Elastic elastic;
     int nv, nf, na, loops, parts; /* loops: how many of f hold loops closed */
     double scale;                /* s */
     double *length, *unit;       /* of each unknown: l and 1; 1 / l and s, by which y is multiplied for a and f */
-    int even;                    /* whether all l are 1 */
     int *actuated, *unactuated;
     Part *part;
     int *first_row;              /* of each part in the hierarchy */
@@ -48,14 +64,11 @@ typedef struct {
 } Tick;
 
 int tick_new(Tick *t, int nv, int nf, int loops, int na, const int *actuated, double scale, int levels, int parts,
-             const Part *part);
+             const Part *part, int tiers);
 void tick_free(Tick *t);
 
 /* Lengths l of the accelerations, all above 0; before, they are 1. */
 void tick_lengths(Tick *t, const double *lengths);
-
-/* The velocity v of the robot, in the unknowns l v; NULL: at rest. */
-void tick_velocity(Tick *t, const double *v);
 
 /* Writes the rows of closed loops, behind those of the equation of motion. */
 void tick_loops(Tick *t, const double *L, ptrdiff_t row_step, ptrdiff_t column_step, const double *bias);

@@ -1,12 +1,12 @@
 /* The memory of a tick, and the rows of closed loops in it. */
-#include "tick.h"
+#include "elastic.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 int tick_new(Tick *t, int nv, int nf, int loops, int na, const int *actuated, double scale, int levels, int parts,
-             const Part *part) {
+             const Part *part, int tiers) {
     memset(t, 0, sizeof *t);
     t->nv = nv, t->nf = nf, t->na = na, t->loops = loops, t->parts = parts, t->scale = scale;
     int *sizes = calloc((size_t)levels + 1, sizeof(int));
@@ -33,9 +33,8 @@ int tick_new(Tick *t, int nv, int nf, int loops, int na, const int *actuated, do
         t->sort = calloc((size_t)h->rows + 8, 1);
         t->length = calloc((size_t)(nv + nf) + 8, sizeof(double));
         t->unit = calloc((size_t)(nv + nf) + 8, sizeof(double));
-        made = t->K && t->h && t->root && t->sort && t->length && t->unit && hierarchy_loads(h, na, 0);
+        made = t->K && t->h && t->root && t->sort && t->length && t->unit;
         if (made) tick_lengths(t, NULL);
-        for (int i = 0; made && i < na; i++) h->load[i] = t->K + (size_t)actuated[i] * (size_t)h->ld;
     }
     if (made) { /* parts of a level stand in it in the order in which they came */
         memset(sizes, 0, (size_t)levels * sizeof(int));
@@ -44,6 +43,7 @@ int tick_new(Tick *t, int nv, int nf, int loops, int na, const int *actuated, do
             sizes[part[i].level] += part[i].rows;
         }
     }
+    made = made && (!tiers || elastic_new(t, tiers));
     free(sizes), free(driven);
     if (!made) tick_free(t);
     return made;
@@ -51,30 +51,17 @@ int tick_new(Tick *t, int nv, int nf, int loops, int na, const int *actuated, do
 
 void tick_free(Tick *t) {
     hierarchy_free(&t->hierarchy);
+    elastic_free(&t->elastic);
     free(t->actuated), free(t->unactuated), free(t->part), free(t->first_row);
     free(t->K), free(t->h), free(t->root), free(t->sort), free(t->length), free(t->unit);
     memset(t, 0, sizeof *t);
 }
 
 void tick_lengths(Tick *t, const double *lengths) {
-    Hierarchy *h = &t->hierarchy;
-    t->even = 1;
-    h->joints = t->nv, h->fastest = 0.0;
     for (int j = 0; j < t->nv + t->nf; j++) {
         t->length[j] = j < t->nv && lengths ? lengths[j] : 1.0;
         t->unit[j] = j < t->nv ? 1.0 / t->length[j] : t->scale;
-        if (j < t->nv) h->turn[j] = t->unit[j], h->fastest = fmax(h->fastest, t->unit[j]);
-        t->even &= t->length[j] == 1.0;
     }
-}
-
-void tick_velocity(Tick *t, const double *v) {
-    double squares = 0.0, *velocity = t->hierarchy.velocity;
-    for (int i = 0; i < t->nv; i++) {
-        velocity[i] = v ? t->length[i] * v[i] : 0.0;
-        squares += velocity[i] * velocity[i];
-    }
-    t->hierarchy.moves = squares < INFINITY ? sqrt(squares) : 0.0;
 }
 
 void tick_loops(Tick *t, const double *L, ptrdiff_t row_step, ptrdiff_t column_step, const double *bias) {
@@ -89,7 +76,7 @@ void tick_loops(Tick *t, const double *L, ptrdiff_t row_step, ptrdiff_t column_s
             square += a[j] * a[j];
         }
         h->lower[row] = h->upper[row] = -bias[i];
-        h->norm[row] = h->scale[row] = sqrt(square);
+        h->norm[row] = sqrt(square);
         h->from[row] = 0, h->to[row] = t->nv;
     }
 }

@@ -53,15 +53,27 @@ class Station(NamedTuple):
 WAY = (
     Station(
         "wbc.control.controller.Controller.step",
-        "a state in, torques out: the whole tick in one page",
+        "state in, torques out: the whole tick on one page",
         0,
         0,
-        ("update", "tick", "MotionEquation.of", "_lay_out", "parts_or_error", "_solve", "command", "Solution", "note"),
+        (
+            "update",
+            "tick",
+            "MotionEquation.of",
+            "_lay_out",
+            "parts_or_error",
+            "adopt",
+            "_solve",
+            "_clip",
+            "command",
+            "Solution",
+            "note",
+        ),
     ),
-    Station("wbc.dynamics.base.Dynamics.update", "the robot is put in its state: q and v", 0, 1),
+    Station("wbc.dynamics.base.Dynamics.update", "sets the robot to its state: q and v", 0, 1),
     Station(
         "wbc.control.ticker.Ticker.tick",
-        "ramps move on; the moment is frozen in a Tick",
+        "advances the ramps; freezes the moment in a Tick",
         0,
         2,
         ("schedule.advance", "support.advance", "_at"),
@@ -70,7 +82,14 @@ WAY = (
     Station("wbc.control.equation_of_motion.MotionEquation.of", "M v̇ + h = Sᵀ τ + Jᵀ f, in one place", 0, 3),
     Station("wbc.control.program.Program.parts", "the rows of every task that is switched on", 0, 4, ("rows", "Part")),
     Station("wbc.tasking.task.Task.rows", "lower ≤ A x ≤ upper in x = (v̇, f, τ)", 1, 4),
-    Station("wbc.control.controller.Controller._solve", "within what is left of the deadline", 0, 5, ("solve",)),
+    Station(
+        "wbc.control.controller.Controller._solve",
+        "one problem a tick, within the deadline",
+        0,
+        5,
+        ("solve",),
+    ),
+    Station("wbc.control.pulls.Pulls.bound", "K: the bound on the pull of a level", 1, 5),
     Station(
         "wbc.control.compiled_solving.CompiledSolving.solve",
         "physics, levels and search in one call of the kernel",
@@ -80,27 +99,34 @@ WAY = (
     ),
     Station(
         "wbc.control.level_solving.LevelSolving.solve",
-        "physics is eliminated here; any other solver gets levels",
+        "eliminates physics in numpy, for all other solvers",
         1,
         6,
-        ("basis", "hierarchy_of", "ask", "expand"),
+        ("basis", "hierarchy_of", "bound", "ask", "expand"),
+    ),
+    Station(
+        "wbc.control.command_limits.Clip.__call__",
+        "clips torques to the actuators' limits",
+        0,
+        7,
+        ("forces_within", "moved"),
     ),
     Station("wbc.solvers.base.Solver.solve", "levels in, an Answer out: no robotics", 1, 7),
-    Station("wbc.control.fallback.command", "x, or a safe torque where a tick failed", 0, 7, ("fallback_torque",)),
+    Station("wbc.control.fallback.command", "x, or a safe torque if the tick failed", 0, 8, ("fallback_torque",)),
     Station(
         "wbc.control.solution.Solution",
-        "torque and status; certificate and explain() when asked for",
+        "torque and status; certificate and explain() on demand",
         0,
-        8,
+        9,
         ("certify", "MotionEquation.of"),
     ),
-    Station("wbc.control.ticker.Ticker.note", "what the next tick is told of this one", 0, 9),
+    Station("wbc.control.ticker.Ticker.note", "remembers the torque and the contact forces", 0, 10),
 )
 
-ACROSS = ((2, 3), (5, 6), (7, 9), (9, 10))
+ACROSS = ((2, 3), (5, 6), (7, 8), (8, 10), (10, 12))
 """Arrows beside those down the first column: from which station to which."""
 
-DOWN = (0, 1, 2, 4, 5, 7, 8, 11, 12, 13)
+DOWN = (0, 1, 2, 4, 5, 7, 9, 11, 13, 14, 15)
 """The stations of the first column, in their order."""
 
 LAYERS = {
@@ -182,7 +208,7 @@ def layers() -> list[list[str]]:
 
 def draw() -> str:
     """The picture as SVG."""
-    width, height, wide, tall, gap = 980, 60 * 10 + 30, 440, 44, 60
+    width, height, wide, tall, gap = 980, 60 * 11 + 30, 440, 44, 60
     place = [(20 + 500 * station.column, 20 + gap * station.row) for station in WAY]
     lines = []
     for one, other in itertools.pairwise(DOWN):

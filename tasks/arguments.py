@@ -27,7 +27,7 @@ ALWAYS = ("name", "gains", "friction")
 
 WHEEL = ("radius", "axle", "crown", "rollers", "castor")
 ROWS = ("lower", "upper", "acceleration", "force", "torque", "velocity", "weights", "kind")
-GAINS = ("frequency_hz", "damping_ratio", "kp", "kd")
+GAINS = ("frequency_hz", "damping_ratio", "kp", "kd", "speed")
 """Entries of tables."""
 
 Getter = Callable[[Any], object]
@@ -121,7 +121,8 @@ def plain(value: object, what: str) -> Any:  # noqa: ANN401  plain data of many 
 
 
 def _plain_gains(gains: Gains) -> dict[str, Any]:
-    """A frequency and a damping ratio if they give the same gains to the last digit, else kp and kd."""
+    """A frequency and a damping ratio if they give the same gains to the last digit, else kp and kd; then a speed."""
+    speed = {} if gains.speed is None else {"speed": gains.speed}
     kp, kd = np.asarray(gains.kp), np.asarray(gains.kd)
     with np.errstate(divide="ignore", invalid="ignore"):
         omega = np.sqrt(kp)
@@ -131,8 +132,8 @@ def _plain_gains(gains: Gains) -> dict[str, Any]:
         again = Gains(hz, ratio)
         if np.array_equal(again.kp, gains.kp) and np.array_equal(again.kd, gains.kd):
             shown = {"frequency_hz": hz.tolist()}
-            return shown if (ratio == 1.0).all() else {**shown, "damping_ratio": ratio.tolist()}
-    return {"kp": kp.tolist(), "kd": kd.tolist()}
+            return {**shown, **({} if (ratio == 1.0).all() else {"damping_ratio": ratio.tolist()}), **speed}
+    return {"kp": kp.tolist(), "kd": kd.tolist(), **speed}
 
 
 def made(name: str, value: Any, contacts: Mapping[str, Contact]) -> Any:  # noqa: ANN401

@@ -56,7 +56,7 @@ class CenterOfMass(OnCenterOfMass):
     Args:
         target: position in the world, m, shape (3,); or a function of time that gives it, or it with velocity and
             acceleration; None: where it is at the first tick.
-        gains: in 1/s² and 1/s; None: 2 Hz, critically damped.
+        gains: in 1/s² and 1/s; None: 2 Hz, critically damped. Their speed bounds the norm of the rows, m/s.
         axes: that are controlled, of "xyz".
         velocity: feed-forward beside a constant target, shape (3,).
         acceleration: feed-forward, shape (3,).
@@ -64,6 +64,8 @@ class CenterOfMass(OnCenterOfMass):
         weight: see `Task`.
         tolerance: see `Task`.
     """
+
+    bounds_approach = True
 
     def __init__(
         self,
@@ -78,8 +80,9 @@ class CenterOfMass(OnCenterOfMass):
         tolerance: ArrayLike | None = None,
     ) -> None:
         super().__init__(target, axes, velocity, acceleration, name, weight, tolerance)
-        self.gains = Gains.of(gains, Gains(2.0), self.name)
+        self.gains = Gains.of(gains, Gains(2.0), self.name, bounds_approach=self.bounds_approach)
         self.gains.check(len(self.axes), self.name)
+        self.approach_groups = np.zeros(len(self.axes), dtype=np.intp)
 
     def rows(self, robot: Dynamics, tick: Tick) -> Rows:
         """See `Task`; a row an axis."""
@@ -93,7 +96,17 @@ class CenterOfMass(OnCenterOfMass):
             )
         kd, kp = self.gains.kd, self.gains.kp
         b = law(
-            v=robot.v, J=J, bias=bias, kd=kd, kp=kp, place=com, wanted=wanted, rate=velocity, acceleration=acceleration
+            v=robot.v,
+            J=J,
+            bias=bias,
+            kd=kd,
+            kp=kp,
+            place=com,
+            wanted=wanted,
+            rate=velocity,
+            acceleration=acceleration,
+            speed=self.gains.speed,
+            groups=self.approach_groups,
         )
         return Rows.equal(b, acceleration=J)
 

@@ -259,6 +259,7 @@ class FrictionCones(Task):
 
     inequality = True
     bounds_contacts = True
+    always_holds = True
 
     def __init__(
         self,

@@ -158,7 +158,8 @@ class EndEffectorAcceleration(OnFrame):
         target: a pose (4, 4), a position (3,) where only positions are controlled, a rotation (3, 3) where only
             rotations are; or a function of time that gives one, or one with velocity and acceleration (6 each, linear
             first); None: where the frame is at the first tick. In the axes of the world, or of `relative_to`.
-        gains: in 1/s² and 1/s; numbers, or one for each controlled axis; None: 2 Hz, critically damped.
+        gains: in 1/s² and 1/s; numbers, or one for each controlled axis; None: 2 Hz, critically damped. Their speed
+            bounds the norm of the linear rows, m/s, and that of the angular rows, rad/s.
         axes: "pose", "position", "orientation", or names out of x, y, z, rx, ry, rz: "xy", ("z", "ry").
         axes_in: the axes that these names mean: "world" (or those of `relative_to`), "frame", or a rotation matrix,
             axes → world.
@@ -170,6 +171,8 @@ class EndEffectorAcceleration(OnFrame):
         weight: see `Task`.
         tolerance: see `Task`.
     """
+
+    bounds_approach = True
 
     def __init__(
         self,
@@ -191,8 +194,9 @@ class EndEffectorAcceleration(OnFrame):
         super().__init__(
             frame, target, axes, axes_in, offset, relative_to, velocity, acceleration, name, weight, tolerance
         )
-        self.gains = Gains.of(gains, Gains(2.0), name)
+        self.gains = Gains.of(gains, Gains(2.0), name, bounds_approach=self.bounds_approach)
         self.gains.check(len(self.axes), name)
+        self.approach_groups = np.array([axis in AXES[3:] for axis in self.axes], dtype=np.intp)
 
     def rows(self, robot: Dynamics, tick: Tick) -> Rows:
         """See `Task`; a row an axis."""
@@ -202,8 +206,19 @@ class EndEffectorAcceleration(OnFrame):
         if not self._as_seen:
             parts = tuple([self._turned(seen, part) for part in parts])  # type: ignore[assignment]
         J, bias, e, rate, feed = parts
-        kd, kp = self.gains.kd, self.gains.kp
-        b = law(v=robot.v, J=J, bias=bias, kd=kd, kp=kp, wanted=e, rate=rate, acceleration=feed)
+        kd, kp, speed, groups = self.gains.kd, self.gains.kp, self.gains.speed, self.approach_groups
+        b = law(
+            v=robot.v,
+            J=J,
+            bias=bias,
+            kd=kd,
+            kp=kp,
+            wanted=e,
+            rate=rate,
+            acceleration=feed,
+            speed=speed,
+            groups=groups,
+        )
         return Rows.equal(b, acceleration=J)
 
 

@@ -18,6 +18,7 @@ from wbc.geometry import so3
 from wbc.model.model import WORLD
 from wbc.model.parts import constant, direction
 from wbc.tasking.gains import Gains
+from wbc.tasking.law import law
 from wbc.tasking.rows import Rows
 from wbc.tasking.task import Task
 from wbc.tasking.tick import Tick
@@ -96,13 +97,15 @@ class Gaze(Task):
     Args:
         frame: of the camera.
         point: that it looks at, m, shape (3,): in the world, or in the frame `of`; may be set at any time.
-        gains: in 1/s² and 1/s; None: 2 Hz, critically damped.
+        gains: in 1/s² and 1/s; None: 2 Hz, critically damped. Their speed bounds both rows together, rad/s.
         of: a frame of the robot that has the point.
         axis: of the camera, in its frame, shape (3,).
         name: see `Task`.
         weight: see `Task`.
         tolerance: see `Task`.
     """
+
+    bounds_approach = True
 
     def __init__(
         self,
@@ -118,8 +121,9 @@ class Gaze(Task):
     ) -> None:
         super().__init__(f"gaze of {frame}" if name is None else name, weight, tolerance)
         self._looking = Looking(frame, point, of, axis, self.name)
-        self.gains = Gains.of(gains, Gains(2.0), self.name)
+        self.gains = Gains.of(gains, Gains(2.0), self.name, bounds_approach=self.bounds_approach)
         self.gains.check(2, self.name)
+        self.approach_groups = np.zeros(2, dtype=np.intp)
         along = self._looking.axis
         first = cross(along, np.eye(3)[int(np.abs(along).argmin())])
         first /= np.linalg.norm(first)
@@ -164,8 +168,9 @@ class Gaze(Task):
         """See `Task`; two rows."""
         seen = self._looking.sight(robot)
         P, way = self._plane(seen.direction)
-        b = self.gains.kp * way - self.gains.kd * (P @ seen.rate) - P @ seen.drift
-        return Rows.equal(b, acceleration=P @ seen.jacobian)
+        J, kd, kp, speed = P @ seen.jacobian, self.gains.kd, self.gains.kp, self.gains.speed
+        b = law(v=robot.v, J=J, bias=P @ seen.drift, kd=kd, kp=kp, wanted=way, speed=speed, groups=self.approach_groups)
+        return Rows.equal(b, acceleration=J)
 
     def error(self, robot: Dynamics, tick: Tick) -> Array:
         """See `Task`; rad."""

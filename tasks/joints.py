@@ -83,13 +83,15 @@ class JointAcceleration(OnJoints):
         target: positions, rad or m, by joint; or a function of time that gives positions, or positions, velocities and
             accelerations; None: the posture at the first tick.
         joints: names; None: all actuated joints with one coordinate.
-        gains: in 1/s² and 1/s; None: 2 Hz, critically damped.
+        gains: in 1/s² and 1/s; None: 2 Hz, critically damped. Their speed bounds each joint by itself, rad/s or m/s.
         velocity: feed-forward q̇*, beside a constant target.
         acceleration: feed-forward q̈*.
         name: see `Task`.
         weight: see `Task`.
         tolerance: see `Task`.
     """
+
+    bounds_approach = True
 
     def __init__(
         self,
@@ -105,19 +107,25 @@ class JointAcceleration(OnJoints):
     ) -> None:
         name = "posture" if name is None else name
         super().__init__(joints, name, weight, tolerance)
-        self.gains = Gains.of(gains, Gains(2.0), name)
+        self.gains = Gains.of(gains, Gains(2.0), name, bounds_approach=self.bounds_approach)
         self._target = Target(target, None, velocity=velocity, acceleration=acceleration, whose=self.name)
 
     def _check_gains(self, count: int) -> None:
         self.gains.check(count, self.name)
+
+    @property
+    def posture_damping(self) -> float:
+        """See `Task`; the mean of its joints'."""
+        kd = self.gains.kd
+        return kd if isinstance(kd, float) else float(kd.mean())
 
     def rows(self, robot: Dynamics, tick: Tick) -> Rows:
         """See `Task`; a row a joint."""
         self._find(robot)
         q, v = robot.q[self._q], robot.v[self._v]
         wanted, rate, acceleration = self._target.at(tick.time, q)
-        kd, kp = self.gains.kd, self.gains.kp
-        b = law(v=v, kd=kd, kp=kp, place=q, wanted=wanted, rate=rate, acceleration=acceleration)
+        kd, kp, speed = self.gains.kd, self.gains.kp, self.gains.speed
+        b = law(v=v, kd=kd, kp=kp, place=q, wanted=wanted, rate=rate, acceleration=acceleration, speed=speed)
         return Rows.equal(b, acceleration=self._v)
 
 
@@ -138,6 +146,7 @@ class JointImpedance(JointAcceleration):
     """
 
     gains_of_forces = True
+    bounds_approach = False
 
     def __init__(
         self,

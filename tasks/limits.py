@@ -36,6 +36,7 @@ class TorqueLimits(Task):
 
     inequality = True
     bounds_torques = True
+    always_holds = True
 
     def __init__(
         self, scale: float = 1.0, rate: float | None = None, name: str | None = None, weight: float = 1.0
@@ -48,7 +49,8 @@ class TorqueLimits(Task):
     def rows(self, robot: Dynamics, tick: Tick) -> Rows:
         """See `Task`; a row an actuator."""
         if self._constant is None or self._constant[0] is not robot.limits or self._constant[1] != self.scale:
-            limit, lower = self.scale * robot.limits.effort, self.scale * robot.limits.least
+            scale = min(self.scale, 1.0)
+            limit, lower = scale * robot.limits.effort, scale * robot.limits.least
             lower.flags.writeable = limit.flags.writeable = False
             self._constant = robot.limits, self.scale, Rows(lower, limit, torque=np.arange(robot.na))
         rows = self._constant[2]

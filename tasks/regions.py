@@ -317,6 +317,7 @@ class PowerLimit(Task):
     """
 
     inequality = True
+    always_holds = True
 
     def __init__(
         self, most: float, braking: float | None = None, *, name: str = "power limit", weight: float = 1.0

@@ -153,7 +153,8 @@ def arm(robot: Dynamics, hand: str | None = None, period: float = 1e-3) -> Stack
     reach: Task | Levels = _arm(robot, _hand(robot, hand), fast)
     for other in hands:
         reach = reach + _arm(robot, other, fast)
-    posture = tasks.JointAcceleration(_posture(robot), _chosen(robot), Gains(fast / 2))
+    # a soft posture: what it demands is what a hand near a singularity must outweigh
+    posture = tasks.JointAcceleration(_posture(robot), _chosen(robot), Gains(fast / 8))
     return Stack(levels / reach / posture / tasks.TorqueMinimization())
 
 

@@ -216,7 +216,7 @@ def solver_examples() -> Iterator[object]:
     ]
     answer = solvers.HierarchicalQP().solve(levels)
     yield from (*levels, solvers.Hierarchy.of(levels), answer, answer.levels[1])
-    yield from (solvers.HierarchicalQP(), solvers.NullSpace(), solvers.WeightedQP())
+    yield from (solvers.ElasticQP(), solvers.HierarchicalQP(), solvers.NullSpace(), solvers.WeightedQP())
     yield from (solvers.SequentialQP(), solvers.OperationalSpace())
 
 

@@ -100,7 +100,7 @@ def test_what_is_no_vector_of_numbers_is_refused(entry: str) -> None:
         (lambda: wbc.PointContact(1), "a contact's frame must be a name, not 1"),
         (lambda: arm().stack.switch_off(["posture"]), "no task ['posture']"),
         (lambda: tasks.JointAcceleration(joints=100.0), "joints must be a list of names, not 100.0"),
-        (lambda: arm(guard="yes"), "guard = 'yes' must be True or False"),
+        (lambda: arm(actuator_limits="yes"), "actuator_limits = 'yes' must be True or False"),
         (lambda: arm(solver=HierarchicalQP), "make one: HierarchicalQP()"),
         (lambda: running(record=5), "record = 5 must be the path of a file"),
         (lambda: running(record="\0"), "can't write the log"),

@@ -17,9 +17,9 @@ ELSEWHERE = re.compile(r"see `|as given|`\w+` of|as in `", re.IGNORECASE)
 """Says where the rest is told."""
 UNIT = re.compile(r"(?<![\w'])(?:m|s|kg|N|rad|Hz|W|J)[²³]?(?![\w'])|\bSI\b|\(4, 4\)")
 PURE = re.compile(
-    r"\b(?:shares?|ratio|relative to|weights?|factor|directions?|unit|units|rotation|friction|coefficients?|orthonormal"
-    r"|jacobians?|J|inverse|quaternion|selection|scores?|axis|axle|normals?|simulated seconds in one|q|steps"
-    r"|parameter)\b|\[0, 1\]|0 to 1",
+    r"\b(?:shares?|fractions?|ratio|relative to|weights?|factor|directions?|unit|units|rotation|friction|coefficients?"
+    r"|orthonormal|jacobians?|J|inverse|quaternion|selection|scores?|axis|axle|normals?|simulated seconds in one|q"
+    r"|steps|parameter)\b|\[0, 1\]|0 to 1",
     re.IGNORECASE,
 )
 """Words of what has no unit, or has that of its rows, or of the quantity that it is a derivative of."""

@@ -22,11 +22,12 @@ static double remainder_of(const Hierarchy *h, int row, int column) {
 }
 
 /* Eliminates the level's rows from position q on: in the order given while the rank is clear, then by pivoting.
-   Gives the rank. */
-static int eliminate(Hierarchy *h, Level *level, int q) {
+   Gives the rank; `clear`: whether it was clear to the end. */
+static int eliminate(Hierarchy *h, Level *level, int q, int *clear) {
     int *order = level->order, end = level->count;
     while (q < end && level->column + q < h->n && remainder_of(h, order[q], level->column + q) > CLEAR * CLEAR)
         fix_column(h, level, q++);
+    int before = q;
     double least = h->rank_tolerance * h->rank_tolerance;
     for (; q < end && level->column + q < h->n; q++) {
         int best = -1;
@@ -41,6 +42,7 @@ static int eliminate(Hierarchy *h, Level *level, int q) {
         order[best] = row;
         fix_column(h, level, q);
     }
+    *clear = q == before;
     return q;
 }
 
@@ -129,6 +131,47 @@ static void solve_columns(Hierarchy *h, Level *level) {
     }
 }
 
+/* whether no row behind the rank is much larger than one before it: QR is accurate row by row then */
+static int heavier_first(const Hierarchy *h, const Level *level) {
+    double least = INFINITY, most = 0.0;
+    for (int i = 0; i < level->count; i++) {
+        double norm = h->norm[level->order[i]];
+        if (i < level->rank) least = fmin(least, norm);
+        else most = fmax(most, norm);
+    }
+    return most <= EVEN * least;
+}
+
+/* QR where the first rows are a triangle already, as elimination leaves them: from the last column to the first, each
+   reflector has one of these rows and those behind. */
+static void factor_below_triangle(Hierarchy *h, Level *level) {
+    int m = level->count, r = level->rank;
+    for (int i = 0; i < r / 2; i++) {
+        int row = level->order[i];
+        level->order[i] = level->order[r - 1 - i];
+        level->order[r - 1 - i] = row;
+    }
+    for (int i = 0; i < m; i++) {
+        const double *t = h->T + (size_t)level->order[i] * h->ld + level->column;
+        for (int j = 0; j < r; j++) level->C[(size_t)j * m + i] = t[r - 1 - j];
+    }
+    for (int j = 0; j < r; j++) {
+        double *column = level->C + (size_t)j * m, *v = column + r, head = column[j];
+        double tail = dot(v, v, m - r), norm = sqrt(head * head + tail), beta = head > 0.0 ? -norm : norm;
+        level->pivot[j] = r - 1 - j;
+        level->tau[j] = 0.0;
+        if (tail == 0.0) continue;
+        double scale = 1.0 / (head - beta), tau = level->tau[j] = (beta - head) / beta;
+        for (int i = 0; i < m - r; i++) v[i] *= scale;
+        column[j] = beta;
+        for (int k = j + 1; k < r; k++) {
+            double *behind = level->C + (size_t)k * m, factor = -tau * (behind[j] + dot(v, behind + r, m - r));
+            behind[j] += factor;
+            add(factor, v, behind + r, m - r);
+        }
+    }
+}
+
 /* factorises the level's rows in the columns from `column` on, of which `fixed` are fixed by its first rows already */
 static void factor_level(Hierarchy *h, Level *level, int column, int fixed) {
     int m = level->count, free = h->n - column;
@@ -136,14 +179,18 @@ static void factor_level(Hierarchy *h, Level *level, int column, int fixed) {
     level->rank = level->exact = level->formed = level->tall = 0;
     if (!m || !free) return;
     double top = 0.0, bottom = INFINITY;
+    int first = h->n, last = 0; /* the columns that any row has: their number bounds the rank */
     for (int i = 0; i < m; i++) {
-        double norm = h->norm[level->order[i]];
+        int row = level->order[i];
+        double norm = h->norm[row];
         if (norm > top) top = norm;
         if (norm < bottom) bottom = norm;
+        if (h->from[row] < first) first = h->from[row];
+        if (h->to[row] > last) last = h->to[row];
     }
     int even = bottom * EVEN >= top && top > 0.0;
     form_level(h, (int)(level - h->level));
-    if (even && m >= free && !fixed) { /* all that is free is fixed here: no reflector is needed behind it */
+    if (even && m >= free && last - first >= free && !fixed) { /* all that is free is fixed here: no reflector is needed behind it */
         copy_columns(h, level, free);
         if (factor_columns(level->C, level->tau, level->pivot, m, free, CLEAR * top, 0)) {
             level->rank = free;
@@ -151,18 +198,21 @@ static void factor_level(Hierarchy *h, Level *level, int column, int fixed) {
             return;
         }
     }
-    level->rank = eliminate(h, level, fixed);
+    int clear = 0;
+    level->rank = eliminate(h, level, fixed, &clear);
+    if (fixed) clear = clear && h->prefix_clear;
     level->exact = level->rank == m;
     if (level->exact || !level->rank) return;
+    if (clear && heavier_first(h, level)) {
+        factor_below_triangle(h, level);
+        return;
+    }
     if (!even) sort_by_size(h, level);
     copy_columns(h, level, level->rank);
     factor_columns(level->C, level->tau, level->pivot, m, level->rank, 0.0, 1);
 }
 
-/* whether a level may ask less of a direction */
-static int softens(const Hierarchy *h, int k) { return h->soften > 0.0 && k >= h->soft_from; }
-
-/* Factorises the equalities of the levels down to the first that has inequalities, or may be softened: once a solve. */
+/* Factorises the equalities of the levels down to the first that has inequalities: once a solve. */
 static void factor_prefix(Hierarchy *h) {
     int column = 0, k = 0;
     memset(h->prefixed, 0, (size_t)h->rows);
@@ -174,7 +224,7 @@ static void factor_prefix(Hierarchy *h) {
         int size = h->start[k + 1] - h->start[k], count = h->equality_count[k];
         memcpy(level->order, h->equalities + h->start[k], (size_t)count * sizeof(int));
         level->count = count;
-        if (count < size || softens(h, k)) break;
+        if (count < size) break;
         factor_level(h, level, column, 0);
         if (level->tall && h->reflectors > column) h->reflectors = column;
         if (level->rank) solve_columns(h, level);
@@ -187,14 +237,15 @@ static void factor_prefix(Hierarchy *h) {
     if (k == h->levels || column == h->n) return;
     Level *level = h->level + k;
     memcpy(h->prefix_order, level->order, (size_t)level->count * sizeof(int));
-    if (softens(h, k)) return; /* its rows may change */
     level->column = column;
     for (int i = 0; i < level->count; i++) {
         h->line[i] = row_of(h, h->T, level->order[i]);
         memcpy(h->line[i], row_of(h, h->A, level->order[i]), (size_t)h->n * sizeof(double));
     }
     reflect_lines(h, 0, column, level->count);
-    h->prefix_rank = eliminate(h, level, 0);
+    int clear = 0;
+    h->prefix_rank = eliminate(h, level, 0, &clear);
+    h->prefix_clear = clear;
     h->prefix_columns = h->prefix_end = column + h->prefix_rank;
     memcpy(h->prefix_order, level->order, (size_t)level->count * sizeof(int));
 }
@@ -221,17 +272,13 @@ static int column_of(const Hierarchy *h, int k) {
 /* factorises a level for the working set, and solves it; gives where the columns of the next one begin */
 static int solve_level(Hierarchy *h, int k, int column) {
     Level *level = h->level + k;
-    int prefix = k == h->prefix_level, count = h->equality_count[k], soft = h->soft->count;
+    int prefix = k == h->prefix_level, count = h->equality_count[k];
     memcpy(level->order, prefix && column < h->n ? h->prefix_order : h->equalities + h->start[k], (size_t)count * sizeof(int));
     for (int i = 0; i < h->held_count[k]; i++) level->order[count++] = h->held[h->start[k] + i];
     level->count = count;
     factor_level(h, level, column, prefix ? h->prefix_rank : 0);
     if (level->tall) h->reflectors = column;
     if (level->rank) solve_columns(h, level);
-    if (soft && level->rank) {
-        if (!level->tall) reflect_soft(h, column, column + level->rank);
-        if (soft_down_to(h, k)) solve_with_soft(h, level, k);
-    }
     return column + level->rank;
 }
 
@@ -239,7 +286,6 @@ static int solve_level(Hierarchy *h, int k, int column) {
 static void end_step(Hierarchy *h, int column) {
     if (h->reflectors > column) h->reflectors = column;
     memset(h->w + column, 0, (size_t)(h->n - column) * sizeof(double));
-    if (h->soft->count && column < h->n) finish_soft(h, column);
     point_of(h);
     values_of_rows(h);
     h->length = sqrt(dot(h->y_new, h->y_new, h->n));
@@ -252,37 +298,6 @@ static void inner_step(Hierarchy *h, int from) {
     for (int k = 0; k < from && k < h->levels; k++)
         if (h->level[k].tall) h->reflectors = h->level[k].column;
     int column = column_of(h, from);
-    if (h->soft->count) begin_soft(h, column < h->reflectors ? column : h->reflectors);
     for (int k = from; k < h->active_levels; k++) column = solve_level(h, k, column);
     end_step(h, column);
-}
-
-/* The first inner step of a solve, with the equalities alone: it finds the directions that are about to be lost. */
-static void first_step(Hierarchy *h) {
-    h->soft->count = 0;
-    h->soft->most_load = -1.0;
-    if (!(h->soften > 0.0)) {
-        inner_step(h, 0);
-        return;
-    }
-    h->reflectors = h->n;
-    for (int k = 0; k < h->prefix_level; k++)
-        if (h->level[k].tall) h->reflectors = h->level[k].column;
-    int column = column_of(h, h->prefix_level), found = 0;
-    for (int k = h->prefix_level; k < h->levels; k++) {
-        int before = h->soft->count;
-        h->soft->count = 0; /* whatever is soft already is for the next step */
-        int next = solve_level(h, k, column);
-        h->soft->count = before;
-        if (softens(h, k) && soften_level(h, k)) {
-            found = 1;
-            int count = h->soft->count;
-            h->soft->count = 0;
-            next = solve_level(h, k, column);
-            h->soft->count = count;
-        }
-        column = next;
-    }
-    if (found) inner_step(h, 0);
-    else end_step(h, column);
 }

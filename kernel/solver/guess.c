@@ -39,9 +39,12 @@ static void lay_out_blocks(Hierarchy *h, const struct Weights *weights) {
     for (int k = h->prefix_level + 1; k < h->active_levels; k++) {
         Level *level = h->level + k;
         if (!level->rank) continue;
-        double squares = 0.0;
-        for (int i = 0; i < level->count; i++) squares += h->norm[level->order[i]] * h->norm[level->order[i]];
-        s->root[k] = fmax(pow(root, nth++), weights->least) / sqrt(squares / level->count);
+        double least = INFINITY; /* the smallest row still outweighs the levels below */
+        for (int i = 0; i < level->count; i++) {
+            double norm = h->norm[level->order[i]];
+            if (norm > 0.0) least = fmin(least, norm);
+        }
+        s->root[k] = fmax(pow(root, nth++), weights->least) / least;
         for (int j = 0; j < level->column - first; j++) {
             double *b = column_of_block(h, k, j);
             for (int i = 0; i < level->count; i++) b[i] = h->T[(size_t)level->order[i] * h->ld + first + j];

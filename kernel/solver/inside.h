@@ -4,11 +4,9 @@
 #define WBC_INSIDE_H
 
 #include "../hierarchy.h"
-#include "../soft_room.h"
 #include "linear.h"
 
 #define FEASIBILITY 1e-12 /* a row is violated beyond this share of |row| (1 + |y|) */
-#define SOFT_NOISE 1e-11  /* what a soft row leaves of one beside it is known to this share of its terms */
 #define NEGLIGIBLE 3e-13  /* a residual below this share of its terms is rounding */
 #define SIGNIFICANT 1e-10 /* a multiplier of the wrong sign counts beyond this share of |A_k| |residual| */
 #define SETTLED 1e-9      /* one of the right sign settles its row beyond this share */
@@ -27,21 +25,12 @@ static inline void reflect(const Hierarchy *h, int column, double *const *rows, 
 
 /* factor.c */
 static void factor_prefix(Hierarchy *h);
-static void first_step(Hierarchy *h);
 static void inner_step(Hierarchy *h, int from); /* solves the working set's equalities, from a level on: into y_new, value_new */
 static void point_of(Hierarchy *h);             /* y_new = Q w */
 static void values_of_rows(Hierarchy *h);       /* value_new = A y_new */
 static double value_of(const Hierarchy *h, int row, const double *y);
 static void form_level(Hierarchy *h, int k);
 static double *prefixed_row(Hierarchy *h, int row);
-
-/* soften.c */
-static int soften_level(Hierarchy *h, int k);
-static void begin_soft(Hierarchy *h, int last);
-static void reflect_soft(Hierarchy *h, int first, int last);
-static int soft_down_to(const Hierarchy *h, int k);
-static void solve_with_soft(Hierarchy *h, Level *level, int k);
-static void finish_soft(Hierarchy *h, int end);
 
 /* multipliers.c */
 static void find_multipliers(Hierarchy *h);

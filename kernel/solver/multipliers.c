@@ -29,25 +29,10 @@ static void shares_of(Hierarchy *h, const Level *level, const double *pull, doub
 /* The level's residual A y - b into `residual`, in its order; 0 where it is rounding and nothing more.
 
    It is what the factorisation left over, not the difference of large numbers: where rows differ much in size the large
-   ones miss by much less than that difference is good for, and pull as much as the small ones. What soft rows take from
-   the level stands in its own columns. */
+   ones miss by much less than that difference is good for, and pull as much as the small ones. */
 static int residual_of(Hierarchy *h, const Level *level, double *residual) {
-    int m = level->count, r = level->rank, any = 0, soft = r && soft_down_to(h, (int)(level - h->level));
-    const double *w = h->w + level->column;
-    for (int i = 0; i < r; i++) {
-        residual[i] = 0.0;
-        if (!soft) continue;
-        if (level->exact) {
-            const double *t = h->T + (size_t)level->order[i] * h->ld + level->column;
-            residual[i] = dot(t, w, i + 1) - level->trail[i];
-        } else {
-            residual[i] = -level->trail[i];
-            for (int j = i; j < r; j++) residual[i] += level->C[(size_t)j * m + i] * w[level->pivot[j]];
-        }
-        int row = level->order[i];
-        if (fabs(residual[i]) <= SOFT_NOISE * (fabs(h->target[row]) + h->size[row])) residual[i] = 0.0;
-        any |= residual[i] != 0.0;
-    }
+    int m = level->count, r = level->rank, any = 0;
+    memset(residual, 0, (size_t)r * sizeof(double));
     for (int i = r; i < m; i++) {
         int row = level->order[i];
         double left = r ? -level->trail[i] : h->value_new[row] - h->target[row];
@@ -56,15 +41,6 @@ static int residual_of(Hierarchy *h, const Level *level, double *residual) {
     }
     if (any && r && !level->exact) apply_q(level->C, level->tau, m, r, residual, 0);
     return any;
-}
-
-/* what the soft rows of a level, of index `k`, add to a pull; and to what it is measured by */
-static void pull_of_soft(Hierarchy *h, int k, int q, double *g, double *size) {
-    const double *pull = h->soft->pull + (size_t)k * SOFT_MOST;
-    for (int i = 0; i < q; i++) {
-        add(-pull[i], h->soft->line[i], g, h->n);
-        *size += fabs(pull[i]) * h->soft->length[i];
-    }
 }
 
 /* the level's own residual as a new pull, where there is any */
@@ -81,7 +57,6 @@ static void pull_of(Hierarchy *h, const Level *level, int k) {
         own += fabs(residual[i]) * h->norm[row];
         if (fabs(residual[i]) > most) most = fabs(residual[i]);
     }
-    if (level->rank) pull_of_soft(h, k, soft_down_to(h, k), g, &own);
     h->missed[h->pulls] = most;
     h->pulling[h->pulls] = k;
     h->pull_size[h->pulls++] = own;
@@ -95,8 +70,6 @@ static void find_multipliers(Hierarchy *h) {
         memset(h->multipliers, 0, (size_t)h->rows * sizeof(double));
         h->pulling[0] = h->active_levels;
         h->pull_size[0] = h->length;
-        if (h->soft->count && h->level[h->active_levels - 1].column + h->level[h->active_levels - 1].rank < h->n)
-            pull_of_soft(h, h->levels, h->soft->count, h->pull, h->pull_size);
         h->pulls = 1;
     }
     for (int k = h->active_levels - 1; k >= 0; k--) {
@@ -113,7 +86,7 @@ static void find_multipliers(Hierarchy *h) {
                     if (k) add(-lambda[i], h->T + (size_t)row * h->ld, g, level->column);
                 }
             }
-        if (!level->exact || (h->soft->count && soft_down_to(h, k))) pull_of(h, level, k);
+        if (!level->exact) pull_of(h, level, k);
     }
 }
 
@@ -177,7 +150,7 @@ static int is_accurate(Hierarchy *h) {
             missed += residual[i] * residual[i];
             off += error * error;
         }
-        if (level->exact || soft_down_to(h, k)) continue; /* what is soft leaves noise of its own */
+        if (level->exact) continue;
         if (!(sqrt(off) <= EXACT * (1.0 + sqrt(missed)))) return 0;
     }
     return 1;

@@ -120,13 +120,12 @@ static int begin(Hierarchy *h) {
 }
 
 /* Whether y_new may be called optimal: what is stuck must have a multiplier of the right sign, however small, and the
-   equations must be solved as well as numbers allow. Where directions are soft a multiplier does not see what a level takes
-   refuge in: that a row came back says more. */
+   equations must be solved as well as numbers allow. */
 static int is_optimal(Hierarchy *h) {
     int any = 0;
     for (int i = 0; i < h->active_rows; i++) any |= h->stuck[i];
     memset(h->stuck, 0, (size_t)h->rows);
-    return (!any || h->soft->count || !leaving_rows(h, 1, ROUNDING, WRONG)) && is_accurate(h);
+    return (!any || !leaving_rows(h, 1, ROUNDING, WRONG)) && is_accurate(h);
 }
 
 static unsigned long long name_of_set(const Hierarchy *h) {
@@ -334,7 +333,7 @@ static void keep_first_levels(Hierarchy *h) {
     h->active_levels = min_int(h->prefix_level + 1, h->levels);
     h->active_rows = h->start[h->active_levels];
     h->deadline = INFINITY;
-    h->pulls = h->soft->count = 0;
+    h->pulls = 0;
     if (!as_good_as(h, reached, NULL)) {
         find_near_point(h, reached, start);
         best = h->y_near;
@@ -398,25 +397,17 @@ static enum Status search_anew(Hierarchy *h, int *cycles) {
 }
 
 static enum Status solve(Hierarchy *h) {
-    int cycles = 0, warm = 0;
+    int cycles = 0;
     enum Status status;
     factor_prefix(h);
-    if (h->soften > 0.0 || !(h->lasting > OFTEN)) {
-        first_step(h);
-        status = without_inequalities(h);
-        if (status != STOPPED || !h->loose_count) return status;
-    }
-    if (h->lasting > OFTEN && (warm = hold_as_before(h))) { /* the last set, where that was often right lately */
+    if (h->lasting > OFTEN && hold_as_before(h)) { /* the last set, where that was often right lately */
         status = search(h, 1, 0, &cycles);
         if (status != STOPPED) return status;
         release_all(h);
     }
-    if (warm || !(h->soften > 0.0 || !(h->lasting > OFTEN))) {
-        if (h->soften > 0.0) inner_step(h, 0);
-        else first_step(h);
-        status = without_inequalities(h);
-        if (status != STOPPED || !h->loose_count) return status;
-    }
+    inner_step(h, 0);
+    status = without_inequalities(h);
+    if (status != STOPPED || !h->loose_count) return status;
     status = guess_and_search(h, &cycles);
     if (status == STOPPED && h->n <= SMALL && h->steps < h->max_steps && now() < h->deadline) status = search_anew(h, &cycles);
     if (status == STOPPED && cycles && now() < h->deadline) status = break_cycle(h, h->max_steps);

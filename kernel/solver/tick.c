@@ -1,7 +1,7 @@
+#include "../elastic.h"
 #include "../tick.h"
 #include "inside.h"
 
-#define TURNS 1e-9 /* a smaller share of a row is nothing */
 #define GRADE 1e-9 /* a row is violated beyond this share of |row| (1 + |y|) */
 
 static void tick_dynamics(Tick *t, const double *M, const double *h, const double *J, ptrdiff_t row_step, ptrdiff_t column_step) {
@@ -18,7 +18,7 @@ static void tick_dynamics(Tick *t, const double *M, const double *h, const doubl
         double *a = all->A + (size_t)i * ld;
         for (int j = 0; j < all->n; j++) a[j] = k[j] / t->scale;
         all->lower[i] = all->upper[i] = -h[t->unactuated[i]] / t->scale;
-        all->norm[i] = all->scale[i] = sqrt(dot(a, a, all->n));
+        all->norm[i] = sqrt(dot(a, a, all->n));
         all->from[i] = 0, all->to[i] = all->n;
     }
 }
@@ -56,26 +56,10 @@ static double put_torque(const Tick *t, const Block *block, int row, double *a) 
     return shift;
 }
 
-/* in what a row is measured: 1 / l where there is nothing in it but what turns, else 1 */
-static double unit_of_row(const Tick *t, int row) {
-    const Hierarchy *h = &t->hierarchy;
-    const double *a = h->A + (size_t)row * h->ld, norm = h->norm[row];
-    double unit = 1.0;
-    for (int j = h->from[row]; j < h->to[row]; j++) {
-        if (!(fabs(a[j]) > TURNS * norm)) continue;
-        if (t->length[j] == 1.0) return 1.0;
-        unit = t->unit[j];
-    }
-    return unit;
-}
-
-/* A row is measured by the mean size of its task's rows, each in its own unit: of rows that turn and rows that move, in one
-   task, neither is small beside the others because of the unit. */
 static void tick_rows(Tick *t, int part, const Rows *rows) {
     Hierarchy *h = &t->hierarchy;
     const Part *planned = t->part + part;
     int nv = t->nv, nf = t->nf, n = h->n;
-    double squares = 0.0;
     int acceleration = planned->kind[0] != NOTHING, force = planned->kind[1] != NOTHING;
     int torque = planned->kind[2] != NOTHING;
     for (int i = 0; i < planned->rows; i++) {
@@ -104,11 +88,7 @@ static void tick_rows(Tick *t, int part, const Rows *rows) {
         t->sort[row] = rows->lower == rows->upper ? EQUATION : force || torque ? LOAD : MOTION;
         h->lower[row] = low, h->upper[row] = high;
         h->norm[row] = sqrt(dot(a, a, n));
-        h->scale[row] = t->even ? 1.0 : unit_of_row(t, row);
-        squares += h->norm[row] * h->norm[row] / (h->scale[row] * h->scale[row]);
     }
-    double scale = planned->rows ? sqrt(squares / planned->rows) : 0.0;
-    for (int i = 0; i < planned->rows; i++) h->scale[t->first_row[part] + i] *= scale;
 }
 
 static enum Status tick_answer(const Tick *t, enum Status status, double tolerance, double *x) {
@@ -122,9 +102,17 @@ static enum Status tick_answer(const Tick *t, enum Status status, double toleran
     double reach = 1.0 + sqrt(dot(h->y, h->y, n));
     for (int i = first; i < h->rows && !relaxed; i++) {
         if (t->sort[i] == EQUATION) continue; /* a bound of no width is a bound */
-        double over = h->value[i] - h->upper[i], under = h->lower[i] - h->value[i];
+        double over = h->value[i] - h->upper[i], under = h->lower[i] - h->value[i], allowed = GRADE * h->norm[i] * reach;
+        double load = t->sort[i] == LOAD ? tolerance * t->root[i] : INFINITY;
+        if (t->elastic.tiers) {
+            double shift = t->root[i] * t->elastic.shift[i];
+            if (shift < 0.0) over += shift; /* its bounds were shifted */
+            if (shift > 0.0) under -= shift;
+            double held = elastic_tolerance(t, i);
+            allowed = fmax(allowed, held), load = fmax(load, held);
+        }
         double beyond = over > under ? over : under;
-        relaxed = beyond > GRADE * h->norm[i] * reach || (t->sort[i] == LOAD && beyond > tolerance * t->root[i]);
+        relaxed = beyond > allowed || beyond > load;
     }
     return status == OPTIMAL && relaxed ? RELAXED : status;
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -37,6 +38,10 @@ quadruped keeps 1.1 m/s forward and 0.6 m/s to the side; beyond that it gets to 
 
 ROOM = 0.06
 """Kept from the ends of joints, rad: legs that step across their diagonal, pushed, swing fast to the ends of hips."""
+
+PASSES = 0.016
+"""Time in which a torque may pass from zero to its limit, s: as feet change, the answer has a step. With 16 ms the
+quadruped holds 31 of 32 pushes of 30 N s; with 30 ms, or without a limit, 29 of 32."""
 
 Phases = Mapping[str, tuple[float, float]]
 """By foot, the shares of a cycle at which it is lifted and put down."""
@@ -166,7 +171,9 @@ class Gait(Stepping):
         Joints keep within their ranges and legs off each other whatever contacts ask.
         """
         robot = self.robot
-        levels = EquationOfMotion() / (TorqueLimits() + FrictionCones())
+        rate = float(robot.limits.effort.max(initial=0.0)) / PASSES
+        limits = TorqueLimits(rate=rate if 0.0 < rate < math.inf else None) + FrictionCones()
+        levels = EquationOfMotion() / limits
         kept = kept_joints_and_legs(robot, self.feet, ROOM)
         if kept is not None:
             levels = levels / kept

@@ -128,7 +128,7 @@ class Stepping(Independent):
         self._felt_weight = self.touch * robot.mass * gravity
         self.push = PushEstimate() if soles.flat else PushEstimate(heedless=0.08, constant=2.0)
         self.greatest, self.limits = np.array(greatest, dtype=float), np.array(limits, dtype=float)
-        self._height_gains = height_gains
+        self._height_gains = Gains.of(height_gains, Gains(2.0), "height_gains")
         self.balance = Balance(self, heed)
         self.swings = {
             foot: EndEffectorAcceleration(

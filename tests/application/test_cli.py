@@ -405,12 +405,12 @@ def test_bench_has_a_row_for_each_solver_and_backend():
     out, err, code = run("bench", "arm", "--ticks", "5")
     assert (err, code) == ("", 0)
     told = "the compiled kernel" if compiled.kernel is not None else "numpy (no compiled kernel)"
-    assert out.splitlines()[0] == f"hierarchical-qp, weighted-qp and the backend numpy run on {told}"
+    assert out.splitlines()[0] == f"elastic-qp, hierarchical-qp, weighted-qp and the backend numpy run on {told}"
     rows = [line.split() for line in out.splitlines() if line.startswith("arm ")]
-    solvers = {"hierarchical-qp", "sequential-qp", "weighted-qp", "nullspace", "operational-space"}
+    solvers = {"elastic-qp", "hierarchical-qp", "sequential-qp", "weighted-qp", "nullspace", "operational-space"}
     assert {cells[1] for cells in rows} == solvers
     backends = {cells[2] for cells in rows}
-    assert "numpy" in backends and len(rows) == 5 * len(backends)
+    assert "numpy" in backends and len(rows) == 6 * len(backends)
     assert rows[0][7] == "1.00"
     medians = [float(cells[3]) for cells in rows]
     for cells, median in zip(rows, medians, strict=True):
@@ -422,6 +422,6 @@ def test_bench_has_a_row_for_each_solver_and_backend():
 def test_compare_runs_every_solver_on_the_same_states():
     out, err, code = run("compare", "--duration", "0.05")
     assert (err, code) == ("", 0)
-    for solver in ("hierarchical-qp", "sequential-qp", "weighted-qp", "nullspace", "operational-space"):
+    for solver in ("elastic-qp", "hierarchical-qp", "sequential-qp", "weighted-qp", "nullspace", "operational-space"):
         assert out.count(f"\n{solver} ") == 1
-    assert "50 ticks, run by hierarchical-qp" in out
+    assert "50 ticks, run by elastic-qp" in out

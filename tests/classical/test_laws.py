@@ -62,9 +62,8 @@ def test_computed_torque_and_pd_are_stacks(seed: int) -> None:
         (classical.JointPD(robot, target, gains), tasks.JointImpedance(target, gains=gains)),
     ):
         one = law.step(robot.q, robot.v)
-        other = controller(robot, wbc.Stack(tasks.EquationOfMotion() / task), "hierarchical-qp", guard=False).step(
-            robot.q, robot.v
-        )
+        stack = wbc.Stack(tasks.EquationOfMotion() / task)
+        other = controller(robot, stack, "hierarchical-qp", actuator_limits=False).step(robot.q, robot.v)
         assert np.allclose(one.torque, other.torque, **EXACT)
         assert np.allclose(one.acceleration, other.acceleration, **EXACT)
 
@@ -123,7 +122,7 @@ def test_task_space_control_is_the_printed_law_and_the_operational_space_solver(
     p = Lambda @ J @ np.linalg.solve(M, g)
     assert np.allclose(solution.torque, J.T @ (Lambda @ wanted + mu + p), rtol=1e-7, atol=1e-6)
     stack = wbc.Stack(tasks.EquationOfMotion() / motion)
-    solved = controller(robot, stack, "operational-space", guard=False).step(robot.q, robot.v)
+    solved = controller(robot, stack, "operational-space", actuator_limits=False).step(robot.q, robot.v)
     assert np.allclose(solution.torque, solved.torque, rtol=1e-7, atol=1e-6)
     assert np.allclose(J @ solution.acceleration + robot.jacobian_bias("tool"), wanted, atol=1e-7)
 
@@ -284,7 +283,7 @@ def test_inverse_dynamics_is_the_stack_of_least_torque(name: str, seed: int) -> 
     solution = law.step(robot.q, robot.v)
     still = tasks.ContactMotion(NONE)
     stack = wbc.Stack(tasks.EquationOfMotion() / still / base / posture / tasks.TorqueMinimization(), contacts=feet)
-    solved = controller(robot, stack, "nullspace", guard=False).step(robot.q, robot.v)
+    solved = controller(robot, stack, "nullspace", actuator_limits=False).step(robot.q, robot.v)
     scale = np.abs(solved.torque).max()
     assert np.allclose(solution.torque / scale, solved.torque / scale, atol=1e-7)
     assert np.allclose(solution.acceleration, solved.acceleration, rtol=1e-6, atol=1e-5)

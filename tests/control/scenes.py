@@ -9,7 +9,7 @@ import numpy as np
 import tasks
 import wbc
 
-SOLVERS = ("hierarchical-qp", "sequential-qp", "weighted-qp", "nullspace", "operational-space")
+SOLVERS = ("elastic-qp", "hierarchical-qp", "sequential-qp", "weighted-qp", "nullspace", "operational-space")
 
 
 def contacts(robot: wbc.Dynamics, friction: float = 0.6) -> list[wbc.Contact]:

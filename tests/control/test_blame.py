@@ -24,7 +24,7 @@ def result(
     high = low if upper is None else np.broadcast_to(np.array(upper, dtype=float), miss.shape).copy()
     weights = options.pop("weights", None)
     part = SimpleNamespace(
-        entry=SimpleNamespace(name=name, level=level),
+        entry=SimpleNamespace(name=name, level=level, slack=0.0),
         lower=low,
         upper=high,
         equation=upper is None,

@@ -44,7 +44,7 @@ def standing(robot: wbc.Dynamics, solver: object = "hierarchical-qp") -> wbc.Con
 def test_a_robot_stands_on_legs_with_closed_loops(plant: str) -> None:
     m = mujoco.MjModel.from_xml_string(biped())
     robot = wbc.load(m)
-    walker = standing(robot)
+    walker = standing(robot, "elastic-qp")  # strict levels ask for 1e3 rad/s² while the rods settle
     world = wbc.MujocoSimulator(m) if plant == "MuJoCo" else wbc.Simulator(robot, contacts=walker.stack.contacts)
     log = wbc.run(walker, world, 0.6)
     assert log.ended == "finished" and set(log.status) == {"optimal"}
@@ -79,7 +79,7 @@ def test_the_kernel_is_as_the_reference() -> None:
         (linkage("spatial"), moving_crank),
         (wbc.load(mujoco.MjModel.from_xml_string(biped()), "numpy"), standing),
     ):
-        pair = [make(robot, HierarchicalQP(compiled=compiled, soften=0.0)) for compiled in (True, False)]
+        pair = [make(robot, HierarchicalQP(compiled=compiled)) for compiled in (True, False)]
         for seed in range(5):
             q, v = closed_state(robot, seed, 0.02, 0.1)
             compiled, reference = (one.step(q, v, 1e-3 * seed) for one in pair)

@@ -39,7 +39,7 @@ def test_solvers_agree_where_no_inequality_is_in_the_way(name: str, seed: int) -
     robot, rng = wbc.load(name, "numpy"), np.random.default_rng(seed)
     q, v = moving_state(robot, rng, 0.2, 0.3)
     found = []
-    for solver in ("nullspace", "sequential-qp", wbc.solvers.HierarchicalQP(soften=0.0)):
+    for solver in ("nullspace", "sequential-qp", wbc.solvers.HierarchicalQP()):
         stack = wbc.Stack(
             tasks.EquationOfMotion()
             / tasks.ContactMotion()
@@ -48,7 +48,7 @@ def test_solvers_agree_where_no_inequality_is_in_the_way(name: str, seed: int) -
             / tasks.TorqueMinimization(),
             contacts=contacts(robot),
         )
-        found.append(controller(robot, stack, solver, guard=False).step(q, v))
+        found.append(controller(robot, stack, solver, actuator_limits=False).step(q, v))
     for other in found[1:]:
         scale = np.abs(found[0].torque).max()
         assert np.allclose(other.torque / scale, found[0].torque / scale, atol=1e-8)

@@ -27,7 +27,7 @@ def bounded(
     if force is not None:
         levels.insert(0, [tasks.Rows(wbc.Rows.equal([force], acceleration=joint), "must")])
     stack = wbc.Stack([[tasks.EquationOfMotion()], *levels])
-    return controller(wbc.load("arm", "numpy"), stack, solver, guard=False).step(np.zeros(7), np.zeros(7))
+    return controller(wbc.load("arm", "numpy"), stack, solver, actuator_limits=False).step(np.zeros(7), np.zeros(7))
 
 
 @pytest.mark.parametrize("scale", [1.0, 1e3])

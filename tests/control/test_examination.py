@@ -10,7 +10,6 @@ import pytest
 
 from wbc.control.examination import Examination
 from wbc.control.health import Finding
-from wbc.control.steadiness import TorqueRates
 from wbc.control.watch import NOTHING, Empty, Look, Past
 
 JOINTS = {"slide": SimpleNamespace(kind="prismatic"), "turn": SimpleNamespace(kind="revolute")}
@@ -21,12 +20,18 @@ def task(**is_so: Any) -> Any:
     return SimpleNamespace(**plain | is_so)
 
 
-def part(name: str, lower: Any, upper: Any = None, *, A: Any = None, level: int = 1, **rest: Any) -> Any:
+def part(name: str, lower: Any, upper: Any = None, *, A: Any = None, level: int = 1, rank: int = 1, **rest: Any) -> Any:
     """The rows of a task; equations, where there is no upper bound."""
     low = np.array(lower, dtype=float)
-    options = {"names": [f"row {k}" for k in range(len(low))], "weight": 1.0, "weights": None, "task": task()} | rest
+    options = {
+        "names": [f"row {k}" for k in range(len(low))],
+        "weight": 1.0,
+        "weights": None,
+        "task": task(),
+        "slack": 0.0,
+    } | rest
     return SimpleNamespace(
-        entry=SimpleNamespace(name=name, task=options["task"], level=level),
+        entry=SimpleNamespace(name=name, task=options["task"], level=level, rank=rank, slack=options["slack"]),
         lower=low,
         upper=low if upper is None else np.array(upper, dtype=float),
         equation=upper is None,
@@ -43,7 +48,7 @@ def told(one: Any, residual: Any, value: Any = None) -> tuple[Any, np.ndarray, n
     return one, one.lower + miss if value is None else np.array(value, dtype=float), miss
 
 
-def examination(*tells: Any, time: float = 10.0, past: Past = NOTHING, weak: Any = (), **options: Any) -> Any:
+def examination(*tells: Any, time: float = 10.0, past: Past = NOTHING, **options: Any) -> Any:
     solution = {"status": "relaxed", "torque": np.zeros(2), "yielding": (), "active": (), "interrupted": False}
     solution |= {"late": False, "iterations": 3}
     limits = SimpleNamespace(effort=np.array(options.pop("effort", [np.inf, np.inf])))
@@ -51,9 +56,9 @@ def examination(*tells: Any, time: float = 10.0, past: Past = NOTHING, weak: Any
     robot = SimpleNamespace(model=model, limits=limits)
     tick = SimpleNamespace(time=time, layout=None)
     free = options.pop("free", np.eye(3))
-    guarded = options.pop("guarded", False)
+    clipped = options.pop("clipped", False)
     found = SimpleNamespace(**solution | options)
-    return Examination(found, robot, tick, list(tells), past, weak, guarded, lambda one: one.names, lambda: free)  # type: ignore[arg-type]
+    return Examination(found, robot, tick, list(tells), past, clipped, lambda one: one.names, lambda: free)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -64,8 +69,7 @@ def test_the_worst_row_of_a_broken_inequality(kind: dict[str, bool], unit: str) 
     worst = told(rows, [0.1, -0.3, 7.0, 0.0], [1.1, -0.3, 12.0, 0.5])
     fine = told(part("fine", [0.0], [1.0]), [3e-6], [5.0])
     equations = told(part("equations", [0.0]), [4.0])
-    rates = told(part("rates", [0.0], [1.0], task=TorqueRates(np.ones(2))), [4.0])
-    (finding,) = examination(fine, equations, rates, worst)._broken()
+    (finding,) = examination(fine, equations, worst)._broken()
     text = f"mine does not hold: row 2 by 7 {unit}".strip()
     assert finding == Finding("relaxed", "mine", 7.0, unit, text), "a bound of no width is a bound"
     assert not examination(worst, status="optimal")._broken()
@@ -76,6 +80,11 @@ def test_the_worst_row_of_a_broken_inequality(kind: dict[str, bool], unit: str) 
 )
 def test_an_inequality_is_broken_beyond_a_millionth_of_its_value(value: float, beyond: float, broken: int) -> None:
     assert len(examination(told(part("a", [0.0], [1.0]), [beyond], [value]))._broken()) == broken
+
+
+def test_a_bound_that_yields_is_broken_beyond_its_slack() -> None:
+    for beyond, broken in ((0.9, 0), (1.1, 1)):
+        assert len(examination(told(part("a", [0.0], [1.0], slack=1.0), [beyond], [0.0]))._broken()) == broken
 
 
 def test_the_worst_row_of_each_contact_that_moves() -> None:
@@ -141,19 +150,6 @@ def test_actuators_that_give_all_that_they_have(monkeypatch: pytest.MonkeyPatch)
     wide = told(part("t", [0.0], [1.0], task=task(bounds_torques=True, scale=2.0)), [0.0])
     assert len(spent([10.0, 0.0], wide)) == 1
     assert spent([0.0, 1e9], effort=(0.0, np.inf)) == []
-
-
-def test_torques_that_change_as_fast_as_they_may_for_a_while() -> None:
-    active = [
-        SimpleNamespace(level=-1, task="torque rates", row="knee"),
-        SimpleNamespace(level=2, task="torque rates", row="hip"),
-        SimpleNamespace(level=-1, task="actuators", row="toe"),
-    ]
-    for since, count in ((None, 0), (9.91, 0), (9.89, 1)):
-        found = examination(past=Past((), {}, {}, since), active=active)._hurried_actuators()
-        assert len(found) == count
-    text = "knee has changed its torque at the maximum rate for 0.11 s"
-    assert found == [Finding("torque rate", "knee", pytest.approx(0.11), "s", text)]
 
 
 def looks(*errors: Any, times: Any = (8.9, 9.2, 9.5, 10.0), name: str = "mine") -> Past:
@@ -262,27 +258,21 @@ def test_weights_tell_what_a_task_pulls_with() -> None:
         assert meant(mine, [0.5, 0.5], rival) == so
 
 
-def singular(row: str, missed: float, since: float = 9.8, **options: Any) -> list[Finding]:
+def yielding(row: str, missed: float, since: float = 9.8, **options: Any) -> list[Finding]:
+    """A task on rank 5 pulls as hard as it may since then."""
     names = ["y of tool", row]
-    other, mine = (
-        part("other", [0.0], A=[[0.0, 0.0, 1.0]], level=1),
-        part("mine", [1.0, 3.0], A=np.eye(3)[:2], level=2, names=names),
-    )
+    other = part("other", [0.0], A=[[0.0, 1.0, 0.0] if options.pop("rival", False) else [0.0, 0.0, 1.0]], level=1)
+    mine = part("mine", [1.0, 3.0], A=np.eye(3)[:2], level=2, rank=5, names=names)
     mine.acceleration = options.pop("acceleration", mine.acceleration)
-    rival = (
-        told(other, [0.0])
-        if options.pop("rival", None) is None
-        else told(part("other", [0.0], A=[[0.0, 1.0, 0.0]]), [0.0])
-    )
-    past = Past(options.pop("seen", ()), {}, {(2, 5): since})
-    yielding = [("mine", row, 0.0123)]
-    return examination(
-        rival, told(mine, [0.0, missed]), past=past, weak=[(2, 5)], yielding=yielding, **options
-    )._singular()
+    past = Past(options.pop("seen", ()), {}, {5: since, 1: 0.0})
+    found: list[Finding] = examination(
+        told(other, [0.0]), told(mine, [0.0, missed]), past=past, yielding=[("mine", row, missed)], **options
+    )._yielding()
+    return found
 
 
-def test_a_direction_that_yields_for_a_while_and_is_felt_is_singular() -> None:
-    text = "mine: {row} is near a singularity, 1.2% of it is left, and misses 1.5 {unit}"
+def test_a_task_that_pulls_as_hard_as_it_may_for_a_while_and_misses_much_yields() -> None:
+    text = "mine pulls as hard as it may and misses {row} by 1.5 {unit}"
     for row, unit in (
         ("z of tool", "m/s²"),
         ("ry of tool", "rad/s²"),
@@ -290,25 +280,28 @@ def test_a_direction_that_yields_for_a_while_and_is_felt_is_singular() -> None:
         ("turn", "rad/s²"),
         ("odd", ""),
     ):
-        found = singular(row, -1.5)
-        assert found == [Finding("singular", "mine", 0.0123, "", text.format(row=row, unit=unit).strip())]
-    assert not singular("odd", 0.9) and singular("odd", 1.1)
-    assert not singular("odd", 2.0, since=9.91) and singular("odd", 2.0, since=9.89)
-    assert not singular("odd", 2.0, acceleration=None) and not singular("odd", 2.0, rival=True)
+        found = yielding(row, -1.5)
+        assert found == [Finding("yielding", "mine", 1.5, unit, text.format(row=row, unit=unit).strip())]
+    assert not yielding("odd", 0.9) and yielding("odd", 1.1) and yielding("odd", -1.1)
+    assert not yielding("odd", 2.0, since=9.91) and yielding("odd", 2.0, since=9.89)
+    assert not yielding("odd", 2.0, acceleration=None) and not yielding("odd", np.nan)
+
+
+def test_a_task_that_yields_to_one_above_is_no_worry() -> None:
+    assert yielding("odd", 2.0) and not yielding("odd", 2.0, rival=True)
 
 
 def test_why_a_row_yields_is_found_out_once_a_look() -> None:
     look = Look(9.9, {})
-    assert singular("odd", 2.0, seen=(look,)) and look.meant == {("mine", 1): False}
-    assert singular("odd", 2.0, seen=(look,), rival=True), "it is remembered"
+    assert yielding("odd", 2.0, seen=(look,)) and look.meant == {("mine", 1): False}
+    assert yielding("odd", 2.0, seen=(look,), rival=True), "it is remembered"
     look.meant["mine", 1] = True
-    assert not singular("odd", 2.0, seen=(look,))
+    assert not yielding("odd", 2.0, seen=(look,))
 
 
-def test_rows_of_which_nothing_was_remembered_have_just_begun_to_yield() -> None:
-    mine = part("mine", [1.0], A=[[1.0, 0.0, 0.0]])
-    options = {"weak": [(0, 0)], "yielding": [("mine", "row 0", 0.01)]}
-    assert not examination(told(mine, [5.0]), **options)._singular()
+def test_a_rank_of_which_nothing_was_remembered_has_just_begun_to_yield() -> None:
+    mine = part("mine", [1.0], A=[[1.0, 0.0, 0.0]], rank=2)
+    assert not examination(told(mine, [5.0]), yielding=[("mine", "row 0", 5.0)])._yielding()
 
 
 @pytest.mark.parametrize("bounded", [False, True])
@@ -334,10 +327,11 @@ def test_physics_and_forces_that_nothing_bounds(bounded: bool) -> None:
 def test_what_kept_the_solver_from_its_work() -> None:
     assert not examination()._stopped()
     whole = SimpleNamespace(total=0.00125)
-    found = examination(interrupted=True, late=True, guarded=True, iterations=7)
+    found = examination(interrupted=True, late=True, clipped=True, iterations=7)
     found.solution.time = whole
+    asked = "the solver asked for more torque than the actuators give"
     assert found._stopped() == [
         Finding("cut short", "solver", 7.0, "steps", "the solver was stopped after 7 steps"),
         Finding("late", "controller", 1.25, "ms", "the tick took 1.25 ms, longer than its deadline"),
-        Finding("torque guard", "actuators", 1.0, "", "the stack asked for more torque than the actuators give"),
+        Finding("clipped", "actuators", 1.0, "", f"{asked}: it was clipped"),
     ]

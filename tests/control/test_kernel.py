@@ -154,7 +154,7 @@ def ticks(name: str, scene: Scene, make: Callable[[bool], object], count: int, s
     Each is about its tick alone: a bound on the change of torques would hand what rounding makes of one to the next.
     """
     robot, q0 = robot_of(name)
-    both = [controller(robot, stack_of(robot, name, scene), make(engine), rise=None) for engine in (True, False)]
+    both = [controller(robot, stack_of(robot, name, scene), make(engine)) for engine in (True, False)]
     rng = np.random.default_rng(seed)
     drift, v = rng.normal(scale=scene.spread, size=robot.nv), rng.normal(scale=scene.speed, size=robot.nv)
     for number in range(count):
@@ -196,7 +196,7 @@ def objective(solution: wbc.Solution, ratio: float) -> float:
 
 
 def hierarchical(engine: bool) -> HierarchicalQP:
-    return HierarchicalQP(compiled=engine, soften=0.0)  # what yields has tests of its own
+    return HierarchicalQP(compiled=engine)  # what yields has tests of its own
 
 
 def weighted(engine: bool) -> WeightedQP:
@@ -263,7 +263,7 @@ def test_one_is_the_kernel_and_the_other_is_not() -> None:
         for engine, kind in ((True, CompiledSolving), (False, LevelSolving)):
             one = controller(robot, stack_of(robot, "quadruped", Scene()), make(engine))
             one.step(q, np.zeros(robot.nv))
-            assert all(type(solving) is kind for _, solving, _ in one._laid.values())
+            assert all(type(solving) is kind for _, solving in one._laid.values())
 
 
 def test_rows_that_are_not_aligned_are_solved_alike() -> None:

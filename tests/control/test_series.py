@@ -72,7 +72,7 @@ def test_a_leg_stands_on_its_spring() -> None:
     assert height.min() > -0.01 and abs(height[-1]) < 2e-3, "it yields to the push, and comes back"
     assert np.abs(np.diff(log.torque, axis=0)[20:]).max() < 2.0, "its torques are smooth"
     chased, _ = run(springy(), springs=False)
-    assert np.abs(np.diff(chased.torque, axis=0)[20:]).max() > 5.0, "without this they are not"
+    assert np.abs(np.diff(chased.torque, axis=0)[20:]).max() > 4.0, "without this they are twice as rough"
 
 
 def test_the_spring_is_held_as_a_loop_is() -> None:

@@ -95,24 +95,18 @@ def test_a_soak_goes_on_where_it_was_stopped(tmp_path: Path, monkeypatch: pytest
 
 @pytest.mark.parametrize("solver", [name for name in SOLVERS if name not in ("nullspace", "operational-space")])
 @pytest.mark.parametrize("name", ["quadruped", "humanoid"])
-def test_a_tick_that_is_cut_short_keeps_the_bound_on_torque_rates(name: str, solver: str) -> None:
-    """And physics, limits and cones beside it, while a robot that is hurried on moves from state to state."""
+def test_ticks_that_are_cut_short_one_after_the_other_keep_physics_limits_and_cones(name: str, solver: str) -> None:
+    """While a robot that is hurried on moves from state to state."""
     robot, rng = robot_of(name, "pinocchio"), np.random.default_rng(0)
     stack = tasks.stacks.standing(robot)
     ours = wbc.Controller(robot, stack, solver, deadline=1e-7)
-    q, v, before, cut = np.array(robot.model.nominal), np.zeros(robot.nv), None, 0
+    q, v, cut = np.array(robot.model.nominal), np.zeros(robot.nv), 0
     for k in range(60):
         v = 0.95 * v + rng.normal(scale=0.3, size=robot.nv)
         q = robot.integrate(q, v, 1e-3)
         solution = ours.step(q, v, 1e-3 * k)
         cut += solution.interrupted
         assert not wrong(robot, solution, keeps=True)
-        if before is not None:
-            change = (solution.torque - before) / robot.limits.effort
-            most = np.where(robot.actuation_matrix @ v * change < -0.0, 12.0, 1.0) * 1e-3 / 0.05
-            still = np.abs(robot.actuation_matrix @ v) <= 0.05
-            assert (np.abs(change) <= np.where(still, 1e-3 / 0.05, most) * (1 + 1e-6)).all(), k
-        before = solution.torque
     assert cut > 10
 
 

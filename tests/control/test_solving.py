@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -14,10 +13,11 @@ from tests.control.scenes import contacts, controller, moving_state, standing
 from wbc.compiled import kernel
 from wbc.control.compiled_solving import CompiledSolving
 from wbc.control.controller import RESERVE
-from wbc.control.equation_of_motion import MotionEquation
 from wbc.control.level_solving import LevelSolving, outcome_of
 from wbc.control.reserve import UNHURRIED
 from wbc.solvers import HierarchicalQP, Solver, WeightedQP
+from wbc.solvers.base import CompiledPlan
+from wbc.solvers.elimination import RANK_TOLERANCE
 
 compiled = pytest.mark.skipif(kernel is None, reason="the kernel is not built")
 pytestmark = pytest.mark.filterwarnings("ignore:no task bounds the forces")
@@ -28,7 +28,7 @@ BOTH = (HierarchicalQP, "levels")
 class Plain(HierarchicalQP):
     """The same solver, but one that must be handed levels."""
 
-    def plan_levels(self, count: int) -> None:
+    def compiled_plan(self, levels: int, exact: int, posture: int) -> None:
         return None
 
 
@@ -72,7 +72,7 @@ def test_a_plan_is_laid_out_anew_when_a_task_is_switched_and_kept_for_when_it_is
             (ours.stack.switch_off if change == "off" else ours.stack.switch_on)("b")
         wanted = 1.0 if tick in (1, 2, 4) else 2.0
         assert ours.step(q, np.zeros(7), 1e-3 * tick).acceleration[0] == pytest.approx(wanted)
-        plans.append(solving(ours)._plan)
+        plans.append(solving(ours)._current.plan)
     assert plans[0] is plans[3] and plans[1] is plans[2] is plans[4] and plans[0] is not plans[1]
     assert len(solving(ours)._plans) == 2
 
@@ -121,33 +121,6 @@ def test_integers_and_views_are_numbers_too(which: str, later: bool) -> None:
         task.given = rows
         found = ours.step(q, np.zeros(7))
         assert found.status == "optimal" and np.allclose(found.acceleration, expected, atol=1e-6), name
-
-
-@pytest.mark.parametrize("limited", [True, False])
-def test_levels_come_with_what_x_takes_of_the_actuators(limited: bool) -> None:
-    """Of a step z, L z is the share of each actuator's effort; none of one without a limit, or where none binds."""
-    asked = []
-
-    class Noted(Plain):
-        def solve(self, levels, *, validate: bool = True, seconds: float = np.inf):
-            asked.append(levels.loads)
-            return super().solve(levels, validate=validate, seconds=seconds)
-
-    model = wbc.load("quadruped", "numpy").model
-    bodies = [body for body in model.bodies.values() if body.name != "world"]
-    strong, joints = model.joint_names[2], list(model.joints.values())
-    joints = [replace(joint, effort=np.inf) if joint.name == strong else joint for joint in joints]
-    given = {"nominal": model.nominal, "feet": model.feet}
-    robot = wbc.load(wbc.Model("mine", bodies, joints, model.frames.values(), **given), "numpy")
-    feet = contacts(robot)
-    top = tasks.TorqueLimits() + tasks.FrictionCones() if limited else tasks.FrictionCones()
-    ours = controller(robot, wbc.Stack(tasks.EquationOfMotion() / top / tasks.ContactMotion(), feet), Noted())
-    solution = ours.step(robot.model.nominal, np.zeros(18))
-    ours.robot.update(robot.model.nominal)
-    free = MotionEquation.of(ours.robot, solution._tick).freedom()
-    share = free[solution._tick.torque] / robot.limits.effort[:, None]
-    np.testing.assert_allclose(asked[0], share if limited else 0.0 * share, atol=1e-12)
-    assert not asked[0][2].any() and asked[0].any() == limited
 
 
 @pytest.mark.parametrize("solver", [HierarchicalQP(), Plain()], ids=["compiled", "levels"])
@@ -202,7 +175,7 @@ class Slow(HierarchicalQP):
         super().__init__()
         self.given: list[float] = []
 
-    def plan_levels(self, count: int) -> None:
+    def compiled_plan(self, levels: int, exact: int, posture: int) -> None:
         return None
 
     def solve(self, levels, *, validate: bool = True, seconds: float = np.inf):
@@ -259,16 +232,16 @@ def test_a_solver_is_given_what_is_left_when_its_levels_are_made(monkeypatch: py
 
 @compiled
 def test_a_users_solver_without_options_is_solved_for_as_by_default() -> None:
-    """It plans its levels, and has neither bounds nor tolerances: warm starts, and every level exact."""
+    """It tells how the kernel does its work, and has no options: warm starts, no deadline."""
 
     class Bare(Solver):
-        def plan_levels(self, count: int) -> list[tuple[int, float]]:
-            return [(level, 1.0) for level in range(count)]
+        def compiled_plan(self, levels: int, exact: int, posture: int) -> CompiledPlan:
+            return CompiledPlan(tuple(range(levels)), (1.0,) * levels, 1000, RANK_TOLERANCE)
 
         def solve(self, levels, *, validate: bool = True, seconds: float = np.inf):
             raise AssertionError("it is not handed levels")
 
-    three = Bare(), HierarchicalQP(soften=0.0), HierarchicalQP(soften=0.0, warm_start=False)
+    three = Bare(), HierarchicalQP(), HierarchicalQP(warm_start=False)
     bare, same, cold = (standing("humanoid", "numpy", solver)[0] for solver in three)
     q, v = moving_state(bare.robot, np.random.default_rng(2), 0.1, 1.0)
     for tick in range(3):
@@ -313,7 +286,7 @@ def test_loads_beyond_their_bounds_are_not_optimal_whatever_the_solver_says(
     robot = wbc.load("quadruped", "numpy")
     levels = [[Given(str(level), rows)] for level, rows in enumerate(given)]
     stack = wbc.Stack([[tasks.EquationOfMotion()], *levels, [tasks.ContactMotion()]], contacts(robot))
-    ours = controller(robot, stack, Content())
+    ours = controller(robot, stack, Content(), actuator_limits=False)  # else rows of the actuators come first
     assert ours.step(robot.model.nominal, np.zeros(18)).status == status
 
 
@@ -339,7 +312,7 @@ def test_large_numbers_elsewhere_hide_no_broken_bound(solver: Solver | str, larg
     for beyond, status in ((1e-5, "relaxed"), (-1e-5, "optimal")):
         bound = Given("bound", wbc.Rows.between([0.0], [50.0 - beyond], force=np.array([2])))
         stack = wbc.Stack([[tasks.EquationOfMotion()], [pressed], [bound], [tasks.ContactMotion()]], contacts(robot))
-        ours = controller(robot, stack, solver, guard=False)
+        ours = controller(robot, stack, solver, actuator_limits=False)
         assert ours.step(robot.model.nominal, np.zeros(18)).status == status
 
 
@@ -443,14 +416,15 @@ def test_merged_levels_weigh_what_their_solver_says() -> None:
     """Two levels in one, the upper one with a factor: as two tasks of one level with such weights."""
 
     class Merged(HierarchicalQP, trades_priorities=True):
-        def plan_levels(self, count: int) -> list[tuple[int, float]] | None:
-            return None if kernel is None else [(0, 9.0), (0, 1.0)]
+        def compiled_plan(self, levels: int, exact: int, posture: int) -> CompiledPlan | None:
+            assert (levels, exact, posture) == (2, 1, 1)
+            return None if kernel is None else CompiledPlan((0, 0), (9.0, 1.0), 1000, RANK_TOLERANCE)
 
     robot = wbc.load("arm", "numpy")
     high, low = (
         Given(name, wbc.Rows.equal([goal], acceleration=np.array([0]))) for name, goal in (("h", 1.0), ("l", 0.0))
     )
-    found = wbc.Controller(robot, wbc.Stack(tasks.EquationOfMotion() / high / low), Merged())
+    found = wbc.Controller(robot, wbc.Stack(tasks.EquationOfMotion() / high / low), Merged(), actuator_limits=False)
     if kernel is not None:
         assert found.step(robot.model.nominal, np.zeros(7)).acceleration[0] == pytest.approx(0.9)
 

@@ -296,10 +296,11 @@ def test_a_tolerance_makes_a_band_of_an_equation() -> None:
     assert np.allclose(lower, 0.75) and np.allclose(upper, 1.25) and np.array_equal(A[:, :7], np.eye(7))
     zero = tasks.AccelerationMinimization()
     stack = wbc.Stack(tasks.EquationOfMotion() / near / zero)
-    assert np.allclose(wbc.Controller(robot, stack).step(np.zeros(7), np.zeros(7)).acceleration, 0.75, atol=1e-8)
+    ours = wbc.Controller(robot, stack, "hierarchical-qp")
+    assert np.allclose(ours.step(np.zeros(7), np.zeros(7)).acceleration, 0.75, atol=1e-8)
     each = tasks.JointAcceleration(np.full(7, 1.0), gains=wbc.Gains(kp=1.0), tolerance=np.linspace(0, 0.6, 7))
     stack = wbc.Stack(tasks.EquationOfMotion() / each / tasks.AccelerationMinimization())
-    found = wbc.Controller(robot, stack).step(np.zeros(7), np.zeros(7)).acceleration
+    found = wbc.Controller(robot, stack, "hierarchical-qp").step(np.zeros(7), np.zeros(7)).acceleration
     assert np.allclose(found, 1.0 - np.linspace(0, 0.6, 7), atol=1e-8)
 
 

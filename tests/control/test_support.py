@@ -309,7 +309,7 @@ def test_soles_open_as_smoothly_and_alike_for_wrenches_and_corner_forces() -> No
             contacts=soles,
         )
         # exactly: what yields near a singularity is measured in the forces that are chosen
-        controller = wbc.Controller(robot, stack, wbc.solvers.HierarchicalQP(soften=0.0))
+        controller = wbc.Controller(robot, stack, wbc.solvers.HierarchicalQP())
         stack.switch_off("swing")
         q, v, torques = robot.model.nominal, np.zeros(robot.nv), []
         for k in range(900):

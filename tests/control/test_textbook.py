@@ -40,7 +40,7 @@ def test_example_3_10_1_is_computed_torque(solver: str, seed: int) -> None:
     wanted = rng.normal(scale=5.0, size=7)
     posture = tasks.JointAcceleration(robot.q, acceleration=wanted, gains=wbc.Gains(kp=0, kd=0))
     stack = wbc.Stack(tasks.EquationOfMotion() / posture)
-    solution = controller(robot, stack, solver, guard=False).step(robot.q, robot.v)
+    solution = controller(robot, stack, solver, actuator_limits=False).step(robot.q, robot.v)
     assert np.allclose(solution.torque, robot.mass_matrix @ wanted + robot.bias, **EXACT)
     assert np.allclose(solution.acceleration, wanted, **EXACT)
 
@@ -50,9 +50,9 @@ def test_task_space_control_3_90_is_the_general_solver_with_least_torque_by_inve
     robot, rng = arm_state(seed)
     wanted = rng.normal(scale=3.0, size=6)
     task = tasks.EndEffectorAcceleration("tool", robot.pose("tool"), wbc.Gains(kp=0, kd=0), acceleration=wanted)
-    solution = controller(robot, wbc.Stack(tasks.EquationOfMotion() / task), "operational-space", guard=False).step(
-        robot.q, robot.v
-    )
+    solution = controller(
+        robot, wbc.Stack(tasks.EquationOfMotion() / task), "operational-space", actuator_limits=False
+    ).step(robot.q, robot.v)
     J, Lambda, rest = end_effector_dynamics(robot, "tool")
     assert np.allclose(solution.torque, J.T @ (Lambda @ wanted + rest), **EXACT)
 
@@ -73,7 +73,7 @@ def test_hybrid_control_3_97_is_a_stack_of_motion_and_force(seed: int) -> None:
     push = tasks.ContactForce("tool", -(S_F @ force))
     with pytest.warns(wbc.WbcWarning, match="no task holds the contacts still"):
         stack = wbc.Stack(tasks.EquationOfMotion() / (move + push), contacts=[touch])
-    solution = controller(robot, stack, "operational-space", guard=False).step(robot.q, robot.v)
+    solution = controller(robot, stack, "operational-space", actuator_limits=False).step(robot.q, robot.v)
     J, Lambda, rest = end_effector_dynamics(robot, "tool")
     expected = J.T @ (Lambda @ S_M @ motion + S_F @ force + rest)
     assert np.allclose(solution.torque, expected, **EXACT)
@@ -90,7 +90,7 @@ def test_operational_space_priorities_are_dynamically_consistent(seed: int) -> N
     reach = tasks.EndEffectorAcceleration("tool", T, none, axes="position", acceleration=np.r_[first, 0, 0, 0])
     posture = tasks.JointAcceleration(robot.q, gains=none, acceleration=second)
     stack = wbc.Stack(tasks.EquationOfMotion() / reach / posture)
-    solution = controller(robot, stack, "operational-space", guard=False).step(robot.q, robot.v)
+    solution = controller(robot, stack, "operational-space", actuator_limits=False).step(robot.q, robot.v)
     J, bias = robot.jacobian("tool")[:3], robot.jacobian_bias("tool")[:3]
     assert np.allclose(J @ solution.acceleration + bias, first, **EXACT)
     # what is left of the posture is met as well as it can be: its residual has no part that the null space could take
@@ -114,7 +114,7 @@ def test_inverse_dynamics_with_contacts_3_100_and_its_null_space_3_101(name: str
         / tasks.TorqueMinimization(),
         contacts=feet,
     )
-    solution = controller(robot, stack, "nullspace", guard=False).step(q, v)
+    solution = controller(robot, stack, "nullspace", actuator_limits=False).step(q, v)
     tick = wbc.Tick(robot, feet)
     Jc = tick.contact_jacobian(robot)
     M, h, vdot = robot.mass_matrix, robot.bias, solution.acceleration

@@ -51,16 +51,15 @@ def test_joints_beyond_their_ends_are_seen_in_a_look() -> None:
     assert watch.past.looks[-1].ends == pytest.approx({"joint_2": 0.02, "joint_4": 0.006})
 
 
-def test_since_when_rows_yield_and_torques_hurry() -> None:
+def test_since_when_levels_pull_as_hard_as_they_may() -> None:
     watch = Watch()
-    watch.mark(1.0, [(1, 4, 0.01), (2, 7, 0.5)])
-    watch.mark(2.0, [(1, 4, 0.02), (3, 0, 0.5)])
-    assert watch.past.weak == {(1, 4): 1.0, (3, 0): 2.0}
-    watch.mark(0.5, [(1, 4, 0.02)])
-    assert watch.past.weak == {(1, 4): 0.5}
-    for time, hurried, since in ((1.0, True, 1.0), (2.0, True, 1.0), (0.5, True, 0.5), (3.0, False, None)):
-        watch.hurry(time, hurried)
-        assert watch.past.hurried == since
+    watch.mark(1.0, (0.0, 1.1, 7.0))
+    watch.mark(2.0, (0.0, 1.0, 1.01, 3.0))
+    assert watch.past.yielding == {2: 1.0, 3: 2.0}, "at the bound it still holds"
+    watch.mark(0.5, (0.0, 0.0, 2.0))
+    assert watch.past.yielding == {2: 0.5}, "time went back"
+    watch.mark(0.6, ())
+    assert watch.past.yielding == {}
 
 
 class Foot:

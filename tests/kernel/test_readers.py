@@ -203,19 +203,6 @@ def test_feet(seed):
     try_each(rng, kernel.feet_rolled, given, lambda found: None)
 
 
-@pytest.mark.parametrize("seed", range(10))
-def test_rates(seed):
-    rng = np.random.default_rng(seed)
-    n = int(rng.integers(0, 6))
-    some = [numbers(rng, n, 0.05) for _ in range(5)]
-    for make, given in (
-        (kernel.rates_room, [*some, 0.05, 12.0, np.empty((4, n))]),
-        (kernel.rates_ways, [*some, np.empty(n)]),
-    ):
-        make(*given)
-        try_each(rng, make, given, lambda found: None)
-
-
 @pytest.mark.parametrize("seed", range(20))
 def test_pairs_of_solids(seed):
     """How they move, their corners and crossings: whatever the numbers and the shapes are."""

@@ -23,17 +23,31 @@ class Ticks:
         self.loops = int(rng.integers(0, self.nf + 1)) if rng.random() < 0.5 else 0
         self.actuated = tuple(int(i) for i in rng.permutation(self.nv)[: int(rng.integers(0, self.nv + 1))])
         self.levels, self.widths = int(rng.integers(1, most)), (self.nv, self.nf, len(self.actuated))
-        self.shapes = tuple(
-            (int(rng.integers(self.levels)), int(rng.integers(most)), *(self._kind(width) for width in self.widths))
-            for _ in range(int(rng.integers(most)))
-        )
+        self.tiers = int(rng.integers(4)) if rng.random() < 0.5 else 0
+        self.shapes = tuple(self._shape(most) for _ in range(int(rng.integers(most))))
         self.n = sum(self.widths)
+
+    def _shape(self, most):
+        """A part: its level, its rows, its blocks, and the tier of its pulls and one, or 0."""
+        level, rows = int(self.rng.integers(self.levels)), int(self.rng.integers(most))
+        kinds = (self._kind(width) for width in self.widths)
+        return level, rows, *kinds, int(self.rng.integers(self.tiers + 1))
 
     def _kind(self, width):
         return int(self.rng.integers(3 if width else 2))
 
     def plan(self, steps=1000):
-        return kernel.TickPlan(self.nv, self.nf, self.loops, self.actuated, 7.0, self.levels, self.shapes, steps, 1e-9)
+        sizes = self.nv, self.nf, self.loops, self.actuated, 7.0, self.levels, self.shapes
+        plan = kernel.TickPlan(*sizes, steps, 1e-9, self.tiers)
+        if self.rng.random() < 0.7:
+            plan.elastic(
+                10.0 ** self.rng.uniform(0, 12, self.tiers), self.rng.choice([1e-6, 1.0, np.inf], self.tiers), 1.0
+            )
+        return plan
+
+    def rows(self):
+        """How many rows the parts have."""
+        return sum(shape[1] for shape in self.shapes)
 
     def _block(self, rows, kind, width):
         if kind == MATRIX:
@@ -45,7 +59,7 @@ class Ticks:
         lower = numbers(rng, rows, self.share)
         upper = lower if rng.random() < 0.4 else lower + rng.choice([0.0, 1.0, np.inf], size=rows)
         weights = None if rng.random() < 0.5 else np.abs(numbers(rng, rows, self.share))
-        blocks = [self._block(rows, kind, width) for kind, width in zip(shape[2:], self.widths, strict=True)]
+        blocks = [self._block(rows, kind, width) for kind, width in zip(shape[2:5], self.widths, strict=True)]
         return lower, upper, weights, float(rng.choice([0.0, 1.0, 1e-3])), *blocks, "whose"
 
     def arguments(self):
@@ -53,7 +67,8 @@ class Ticks:
         M = M @ M.T + np.eye(self.nv) if not self.share else M
         h, J = numbers(self.rng, self.nv, self.share), numbers(self.rng, (self.nf, self.nv), self.share)
         L, bias = (numbers(self.rng, size, self.share) for size in ((self.loops, self.nv), self.loops))
-        return [M, h, J, L, bias, tuple(self.part(shape) for shape in self.shapes), np.inf, 1e-6, np.empty(self.n)]
+        parts = tuple(self.part(shape) for shape in self.shapes)
+        return [M, h, J, L, bias, parts, np.inf, 1e-6, np.empty(self.n), False]
 
 
 def fuzz(seed):
@@ -64,7 +79,15 @@ def fuzz(seed):
         for _ in range(4):
             arguments = ticks.arguments()
             arguments[6] = rng.choice([np.inf, np.inf, 0.0, np.nan, 1e-6])
-            assert plan.solve(*arguments)[0] in range(4)
+            arguments[9] = rng.random() < 0.3
+            status = plan.solve(*arguments)[0]
+            assert status in range(4)
+            plan.recall(plan.memory())
+            if ticks.tiers:
+                missed, loads = np.empty(ticks.rows()), np.empty(ticks.tiers)
+                plan.pulls(missed, loads)
+                assert np.isfinite(missed).all() and np.isfinite(loads).all() and (loads >= 0.0).all()
+                plan.adopt(missed * rng.choice([0.0, 1.0, -1e6]))
 
 
 @pytest.mark.parametrize("part", range(4))
@@ -92,7 +115,7 @@ def test_what_is_no_array_is_refused_and_leaves_no_trace(seed):
     held = holders([*arguments, *arguments[5][0], *arguments[5][1]])
     refused = 0
     for _ in range(80):
-        given = [*arguments[:8], arguments[8].copy()]
+        given = [*arguments[:8], arguments[8].copy(), False]
         i = int(rng.integers(len(given)))
         if i == 5:
             k, j = int(rng.integers(len(given[5]))), int(rng.integers(7))
@@ -115,7 +138,7 @@ def test_what_is_no_array_is_refused_and_leaves_no_trace(seed):
     assert held == holders([*arguments, *arguments[5][0], *arguments[5][1]])
 
 
-GOOD = (2, 3, 1, (0,), 1.0, 1, ((0, 1, 1, 0, 0),), 10, 1e-9)
+GOOD = (2, 3, 1, (0,), 1.0, 1, ((0, 1, 1, 0, 0, 0),), 10, 1e-9, 2)
 
 
 @pytest.mark.parametrize(
@@ -127,12 +150,14 @@ GOOD = (2, 3, 1, (0,), 1.0, 1, ((0, 1, 1, 0, 0),), 10, 1e-9)
         *((3, value) for value in ([0], (2,), (-1,), (0, 0), ("x",), (10**30,), None)),
         *((4, value) for value in (0.0, -1.0, np.nan, np.inf)),
         *((5, value) for value in (0, 1001, -(2**31))),
-        *((6, value) for value in ([], (3,), ((0, 1, 1, 0),), ((1, 1, 1, 0, 0),), ((0, -1, 1, 0, 0),))),
-        *((6, value) for value in (((0, 100001, 1, 0, 0),), ((0, 1, 3, 0, 0),), ((0, 1, 1, "x", 0),))),
-        (6, ((0, 100000, 1, 0, 0),) * 30000),  # in an int this is less than nothing
-        (6, ((0, 0, 1, 0, 0),) * 100001),
+        *((6, value) for value in ([], (3,), ((0, 1, 1, 0, 0),), ((1, 1, 1, 0, 0, 0),), ((0, -1, 1, 0, 0, 0),))),
+        *((6, value) for value in (((0, 100001, 1, 0, 0, 0),), ((0, 1, 3, 0, 0, 0),), ((0, 1, 1, "x", 0, 0),))),
+        *((6, ((0, 1, 1, 0, 0, tier),)) for tier in (-1, 3, "x", None)),
+        (6, ((0, 100000, 1, 0, 0, 0),) * 30000),  # in an int this is less than nothing
+        (6, ((0, 0, 1, 0, 0, 0),) * 100001),
         (7, 0),
         (8, 0.0),
+        *((9, value) for value in (-1, 1001, 2**40, "x", None)),
     ],
     ids=lambda value: str(value)[:40],
 )
@@ -144,10 +169,10 @@ def test_sizes_that_are_none_are_refused(index, value):
 
 def one_row(block, kind=INDICES, lower=None):
     lower = np.zeros(len(block)) if lower is None else lower
-    plan = kernel.TickPlan(3, 0, 0, (0, 1, 2), 1.0, 1, ((0, len(block), kind, 0, 0),), 10, 1e-9)
+    plan = kernel.TickPlan(3, 0, 0, (0, 1, 2), 1.0, 1, ((0, len(block), kind, 0, 0, 0),), 10, 1e-9, 0)
     part, none = (lower, lower, None, 1.0, block, None, None, ""), np.zeros((0, 3))
     arguments = [np.eye(3), np.zeros(3), none, none, np.zeros(0), (part,)]
-    return plan, [*arguments, np.inf, 1e-6, np.empty(6)]
+    return plan, [*arguments, np.inf, 1e-6, np.empty(6), False]
 
 
 @pytest.mark.parametrize("index", [-1, 3, 2**62, -(2**63)])
@@ -199,7 +224,7 @@ def test_indices_that_another_thread_changes_do_no_harm():
     rng = np.random.default_rng(0)
     nv = 200
     block, lower = np.zeros(nv, dtype=np.int64), np.zeros(nv)
-    plan = kernel.TickPlan(nv, 0, 0, tuple(range(nv)), 1.0, 1, ((0, nv, INDICES, 0, 0),), 2, 1e-9)
+    plan = kernel.TickPlan(nv, 0, 0, tuple(range(nv)), 1.0, 1, ((0, nv, INDICES, 0, 0, 0),), 2, 1e-9, 0)
     M = rng.standard_normal((nv, nv))
     part = (lower, lower, None, 1.0, block, None, None, "")
     arguments = (
@@ -212,6 +237,7 @@ def test_indices_that_another_thread_changes_do_no_harm():
         np.inf,
         1e-6,
         np.empty(2 * nv),
+        False,
     )
     ended = threading.Event()
 
@@ -234,18 +260,92 @@ def test_indices_that_another_thread_changes_do_no_harm():
         sys.setswitchinterval(before)
 
 
-def test_efforts_are_one_for_each_actuator():
-    plan = kernel.TickPlan(3, 0, 0, (0, 2), 1.0, 1, ((0, 3, INDICES, 0, 0),), 2, 1e-9)
-    for good in ([1.0, 2.0], [0.0, np.inf], [np.nan, -1.0]):
-        plan.efforts(np.array(good))
-    for bad in (np.ones(3), np.ones((2, 1)), np.ones(2, dtype=int), [1.0, 2.0], None):
-        with pytest.raises((TypeError, ValueError)):
-            plan.efforts(bad)
+def three_tiers():
+    """Two parts with pulls, of three and of one row, one part without, of two rows; the second tier has no part."""
+    shapes = ((0, 3, INDICES, 0, 0, 1), (0, 2, INDICES, 0, 0, 0), (0, 1, INDICES, 0, 0, 3))
+    plan = kernel.TickPlan(3, 0, 0, (0, 2), 1.0, 1, shapes, 20, 1e-9, 3)
+    none = np.zeros((0, 3))
+    parts = tuple(
+        (np.full(rows, b), np.full(rows, b), None, 1.0, np.arange(rows), None, None, "")
+        for rows, b in ((3, 2.0), (2, 0.0), (1, -1.0))
+    )
+    return plan, [np.eye(3), np.zeros(3), none, none, np.zeros(0), parts, np.inf, 1e-6, np.empty(5), False]
+
+
+def read(plan):
+    missed, loads = np.full(6, np.nan), np.full(3, np.nan)
+    plan.pulls(missed, loads)
+    return missed, loads
+
+
+def test_pulls_are_read_adopted_kept_and_forgotten():
+    plan, arguments = three_tiers()
+    plan.elastic(np.array([9.0, 3.0, 1.0]), np.array([0.01, 1.0, np.inf]), 1.0)
+    assert not read(plan)[0].any()
+    plan.solve(*arguments)
+    missed, loads = read(plan)
+    assert missed[:2].all() and missed[5] and not missed[2], "nothing is against the third"
+    assert not missed[3:5].any(), "rows without a tier have no pull"
+    assert loads[0] == pytest.approx(np.linalg.norm(missed[:3]) / 0.01) and not loads[1:].any()
+    first, memory = arguments[8].copy(), plan.memory()
+    plan.solve(*arguments[:9], True)
+    np.testing.assert_array_equal(arguments[8], first)
+    np.testing.assert_array_equal(read(plan)[0], missed)
+    plan.solve(*arguments)
+    second = arguments[8].copy()
+    assert not np.array_equal(second, first)
+    for way in ("recalled", "adopted"):
+        other, _ = three_tiers()
+        other.elastic(np.array([9.0, 3.0, 1.0]), np.array([0.01, 1.0, np.inf]), 1.0)
+        other.recall(memory) if way == "recalled" else other.adopt(missed)
+        other.solve(*arguments)
+        np.testing.assert_allclose(arguments[8], second, rtol=0.0, atol=0.0 if way == "recalled" else 1e-12)
+    plan.forget_set()
+    assert read(plan)[0].any()
+    plan.forget()
+    assert not read(plan)[0].any()
+    plan.solve(*arguments)
+    np.testing.assert_array_equal(arguments[8], first)
+
+
+def test_a_plan_without_tiers_has_no_pulls():
+    plan, arguments = one_row(np.arange(3))
+    plan.solve(*arguments)
+    plan.pulls(np.empty(0), np.empty(0))
+    plan.adopt(np.empty(0))
+    plan.elastic(np.empty(0), np.empty(0), 1.0)
+    with pytest.raises(REFUSALS):
+        plan.pulls(np.empty(3), np.empty(0))
+
+
+def test_pulls_of_other_sizes_are_refused():
+    plan, _ = three_tiers()
+    one, rows = np.ones(3), np.ones(6)
+    for weights, reaches in (
+        *((bad, one) for bad in (np.zeros(3), -one, one * np.nan, one * np.inf, np.ones(2), [1.0] * 3, None)),
+        *((one, bad) for bad in (np.zeros(3), -one, one * np.nan, np.ones(4), np.ones((3, 1)), None)),
+    ):
+        with pytest.raises(REFUSALS):
+            plan.elastic(weights, reaches, 1.0)
+    for held in (-1.0, np.nan, "x", None):
+        with pytest.raises(REFUSALS):
+            plan.elastic(one, one, held)
+    for given in ((rows,), (np.ones(5), one), (rows, np.ones(2)), (rows, None), (rows, one, one)):
+        with pytest.raises(REFUSALS):
+            plan.pulls(*given)
+    for bad in (np.ones(5), np.ones(6, dtype=int), None, [1.0] * 6):
+        with pytest.raises(REFUSALS):
+            plan.adopt(bad)
+    memory = plan.memory()
+    for bad in (b"", memory[:-1], memory + b"x", None, "x"):
+        with pytest.raises(REFUSALS):
+            plan.recall(bad)
+    plan.recall(memory)
 
 
 @pytest.mark.parametrize("lengths", [[1.0, 0.0], [1.0, np.nan], [1.0, np.inf], [1.0, -1.0], [1.0]])
 def test_lengths_that_are_none_are_refused(lengths: list[float]) -> None:
-    plan = kernel.TickPlan(2, 0, 0, (0, 1), 1.0, 1, ((0, 2, INDICES, 0, 0),), 2, 1e-9)
+    plan = kernel.TickPlan(2, 0, 0, (0, 1), 1.0, 1, ((0, 2, INDICES, 0, 0, 0),), 2, 1e-9, 0)
     with pytest.raises(ValueError):
         plan.lengths(np.array(lengths))
     plan.lengths(np.array([1.0, 0.5]))

@@ -126,7 +126,7 @@ def test_a_base_that_leans() -> None:
 
 
 def test_torques_that_jump() -> None:
-    io, controller = arm(rise=None)
+    io, controller = arm()
     tool = controller.stack["tool"]
     place = {"at": None}
 
@@ -142,7 +142,7 @@ def test_torques_that_jump() -> None:
 def test_what_the_ramp_holds_back_is_no_jump() -> None:
     rules = Watchdog(torque_rate=(0.2, "damp"), velocity=None)
     for ramp, kinds in ((0.0, ["torque rate"]), (1.0, [])):
-        io, controller = arm(rise=None)
+        io, controller = arm()
 
         def jump(t: float, controller: wbc.Controller) -> None:
             if t == pytest.approx(FAULT):

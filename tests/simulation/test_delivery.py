@@ -182,7 +182,7 @@ def test_a_robot_of_ours_with_a_driven_ball_joint_is_simulated() -> None:
 def reaching(m: mujoco.MjModel, kp: float = 400.0) -> wbc.Controller:
     robot = wbc.load(m, "numpy")
     posture = tasks.JointAcceleration(gains=wbc.Gains(kp=kp, kd=40.0), target=[1.0])
-    return wbc.Controller(robot, wbc.Stack(tasks.EquationOfMotion() / posture), period=2e-3, guard=False)
+    return wbc.Controller(robot, wbc.Stack(tasks.EquationOfMotion() / posture), period=2e-3, actuator_limits=False)
 
 
 def test_the_log_has_what_was_delivered_and_says_what_was_not() -> None:

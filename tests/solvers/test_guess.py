@@ -83,7 +83,7 @@ def test_where_the_search_has_far_to_go_the_guess_is_made_again():
     tool = tasks.EndEffectorAcceleration("link_56", robot.pose("link_56").copy(), wbc.Gains(1.0))
     posture = tasks.JointAcceleration(np.full(56, 0.3), gains=wbc.Gains(1.0))
     stack = wbc.Stack(tasks.EquationOfMotion() / tasks.TorqueLimits() / tool / posture / tasks.TorqueMinimization())
-    controller, rng = wbc.Controller(robot, stack), np.random.default_rng(0)
+    controller, rng = wbc.Controller(robot, stack, "hierarchical-qp"), np.random.default_rng(0)
     for _ in range(8):
         solution = controller.step(rng.uniform(-2.0, 2.0, 56), rng.uniform(-1.0, 1.0, 56))
         assert len(solution.active) > 50
@@ -99,7 +99,8 @@ def test_a_long_chain_at_its_limits_takes_few_steps():
     tool = tasks.EndEffectorAcceleration("link_112", robot.pose("link_112").copy(), wbc.Gains(1.0))
     posture = tasks.JointAcceleration(np.full(112, 0.3), gains=wbc.Gains(1.0))
     stack = wbc.Stack(tasks.EquationOfMotion() / tasks.TorqueLimits() / tool / posture / tasks.TorqueMinimization())
-    controller, rng, steps = wbc.Controller(robot, stack, rise=None), np.random.default_rng(0), []
+    controller = wbc.Controller(robot, stack, "hierarchical-qp")
+    rng, steps = np.random.default_rng(0), []
     for _ in range(8):
         solution = controller.step(rng.uniform(-2.0, 2.0, 112), rng.uniform(-1.0, 1.0, 112))
         assert len(solution.active) > 75

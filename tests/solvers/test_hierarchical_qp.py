@@ -15,6 +15,7 @@ from tests.solvers.judge import cost, gaps
 from wbc import compiled as build
 from wbc.errors import WbcError
 from wbc.solvers import HierarchicalQP, Hierarchy, WeightedQP
+from wbc.solvers.base import CompiledPlan
 from wbc.solvers.hierarchical.engine import OPTIMAL, UNSOUND, Found
 
 KERNEL = pytest.param(True, id="kernel", marks=pytest.mark.skipif(build.kernel is None, reason="not built"))
@@ -175,7 +176,7 @@ def test_a_misspelt_or_impossible_option_is_an_error(monkeypatch):
     with pytest.raises(WbcError, match="install wbc where a C compiler is"):
         HierarchicalQP(compiled=True)
     assert HierarchicalQP().solve([(np.eye(1), 1.0, 1.0)]).x == 1.0
-    assert HierarchicalQP().plan_levels(3) is None
+    assert HierarchicalQP().compiled_plan(3, 1, 2) is None
 
 
 @pytest.mark.skipif(build.kernel is None, reason="not built")
@@ -183,15 +184,14 @@ def test_who_plans_levels_of_a_compiled_tick():
     class Mine(HierarchicalQP):
         pass
 
-    assert HierarchicalQP().plan_levels(3) == [(0, 1.0), (1, 1.0), (2, 1.0)]
-    assert WeightedQP(ratio=10.0).plan_levels(4) == [
-        (0, 1.0),
-        (1, 1.0),
-        (1, pytest.approx(0.1)),
-        (1, pytest.approx(0.01)),
-    ]
+    plan = HierarchicalQP(max_iterations=77, rank_tolerance=1e-8).compiled_plan(3, 1, 2)
+    assert plan == CompiledPlan((0, 1, 2), (1.0, 1.0, 1.0), 77, 1e-8)
+    weighted = WeightedQP(ratio=10.0)
+    for exact, places, factors in ((1, (0, 1, 1, 1), (1.0, 1.0, 0.1, 0.01)), (3, (0, 1, 2, 3), (1.0,) * 4)):
+        plan = weighted.compiled_plan(4, exact, 2)
+        assert plan.places == places and plan.factors == pytest.approx(factors) and plan.elastic is None
     for solver in (Mine(), HierarchicalQP(compiled=False), WeightedQP(compiled=False)):
-        assert solver.plan_levels(3) is None
+        assert solver.compiled_plan(3, 1, 2) is None
 
 
 def test_the_kernel_can_be_switched_off():
@@ -279,17 +279,6 @@ def test_laying_rows_out_is_taken_off_the_time(monkeypatch):
     assert asked == [4.0, 2.0]
     Engine.status = UNSOUND
     assert HierarchicalQP().solve([(np.eye(1), 1.0, 1.0)]).time == 2.0
-
-
-def test_what_yields_by_default(compiled):
-    """Less than a fiftieth of its size; levels that are handed over one by one yield nothing."""
-    for share, count in ((0.015, 1), (0.025, 0)):
-        hierarchy = Hierarchy.of([(np.eye(1, 2), 1.0, 1.0), (np.array([[1.0, share]]), 0.0, 0.0)])
-        hierarchy.yields_from = 1
-        answer = HierarchicalQP(compiled=compiled).solve(hierarchy)
-        assert len(answer.yielding) == count and answer.yielding[:1] == [(1, 1, pytest.approx(share, rel=1e-2))][:count]
-        hierarchy.yields_from = None
-        assert not HierarchicalQP(compiled=compiled).solve(hierarchy).yielding
 
 
 def test_without_a_warm_start_every_solve_is_the_first(compiled):

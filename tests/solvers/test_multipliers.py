@@ -7,10 +7,7 @@ import pytest
 
 from tests.solvers.families import inequalities
 from tests.solvers.test_guess import rows_of
-from tests.solvers.test_softening import losing
 from wbc.solvers.hierarchical.multipliers import Multipliers, find_multipliers, leaving_rows
-from wbc.solvers.hierarchical.rows import LevelRows
-from wbc.solvers.hierarchical.soften import soften
 from wbc.solvers.hierarchical.working_set import WorkingSet
 
 
@@ -71,9 +68,9 @@ def test_rows_that_are_stuck_or_not_held_stay():
     assert leaving_rows(working_set(LEVELS, SIDES), wrong, ~stuck, True, significant=1e-8) == []
 
 
-def held_at_random(rows, soft=None, seed=0):
+def held_at_random(rows, seed=0):
     """The solution of a working set in which a third of the inequalities are."""
-    working, rng = WorkingSet(rows, soft), np.random.default_rng(seed)
+    working, rng = WorkingSet(rows), np.random.default_rng(seed)
     for row in np.flatnonzero(~working.equal & (rng.random(len(working.side)) < 0.3)).tolist():
         bounds = {side: bound[row] for side, bound in ((-1, rows.lower), (1, rows.upper))}
         sides = [side for side, bound in bounds.items() if np.isfinite(bound)]
@@ -85,15 +82,12 @@ def held_at_random(rows, soft=None, seed=0):
 
 def off_balance(working, found, k):
     """How far the pull of a level and what the rows hold against it are from zero, over the pull."""
-    rows, soft, p = working.rows, working.soft, len(working.held)
+    rows, p = working.rows, len(working.held)
     line = found.lines[found.levels.index(k)]
     pull = working.x + line @ rows.A if k == p else line @ rows.A
     gross = (
         np.linalg.norm(working.x) if k == p else np.abs(line[working.level_of == k]) @ rows.norms[working.level_of == k]
     )
-    if soft is not None and working.pulls[k] is not None:
-        rho = working.pulls[k]
-        pull, gross = pull + rho @ soft.G[: len(rho)], gross + np.abs(rho) @ soft.length[: len(rho)]
     assert found.sizes[found.levels.index(k)] == pytest.approx(gross, rel=1e-6)
     return np.linalg.norm(pull) / gross
 
@@ -107,33 +101,3 @@ def test_multipliers_balance_what_each_level_pulls_with(kind):
         for k in found.levels:
             assert off_balance(working, found, k) < 1e-7, (seed, k)
             assert not found.lines[found.levels.index(k)][working.level_of > k].any()
-
-
-@pytest.mark.parametrize("levels", [3, 4], ids=["something is free at the end", "nothing is"])
-@pytest.mark.parametrize("seed", range(3))
-def test_soft_rows_pull_with_the_level_that_they_serve(levels, seed):
-    hierarchy = losing(seed)
-    norms = np.linalg.norm(hierarchy.A, axis=1)
-    rows = LevelRows(hierarchy.A, hierarchy.lower, hierarchy.upper, norms, hierarchy.starts, 1e-9).first(levels)
-    rows, soft = soften(rows, np.ones(len(rows.norms)), 1, 0.02)
-    working = WorkingSet(rows, soft)
-    for row in range(0, 30, 7):
-        working.hold(row, 1)
-    working.solve()
-    found = find_multipliers(working)
-    assert (working.pulls[-1] is not None) == (levels == 3)
-    for k in found.levels:
-        assert off_balance(working, found, k) < 1e-6, k
-
-
-def test_soft_rows_pull_with_nothing_at_the_end_where_nothing_is_left():
-    hierarchy = losing(0)
-    norms = np.linalg.norm(hierarchy.A, axis=1)
-    rows = LevelRows(hierarchy.A, hierarchy.lower, hierarchy.upper, norms, hierarchy.starts, 1e-9).first(3)
-    working = WorkingSet(*soften(rows, np.ones(len(rows.norms)), 1, 0.02))
-    working.solve()
-    assert working.pulls[-1] is not None
-    for row in range(30):
-        working.hold(row, 1)
-    working.solve()
-    assert working.pulls[-1] is None

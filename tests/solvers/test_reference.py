@@ -1,20 +1,15 @@
 """Parts of the reference by themselves: what seldom runs, and what only shows in what a search decides."""
 
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
 
 from tests.solvers.families import inequalities
 from tests.solvers.test_guess import rows_of
-from tests.solvers.test_softening import losing
 from wbc.solvers import HierarchicalQP
 from wbc.solvers.hierarchical import reference
 from wbc.solvers.hierarchical.engine import UNSOUND, Request
 from wbc.solvers.hierarchical.multipliers import find_multipliers, is_accurate
-from wbc.solvers.hierarchical.rows import LevelRows
 from wbc.solvers.hierarchical.search import Outcome, Search
-from wbc.solvers.hierarchical.soften import soften
 from wbc.solvers.hierarchical.working_set import WorkingSet
 
 
@@ -126,22 +121,6 @@ def test_nobody_pulls_where_nothing_is_held():
     assert found.levels == [] and found.lines.shape[0] == len(found.sizes) == len(found.missed) == 0
 
 
-def test_what_soft_rows_pull_with_counts_in_what_a_multiplier_is_measured_by():
-    hierarchy = losing(0)
-    norms = np.linalg.norm(hierarchy.A, axis=1)
-    rows = LevelRows(hierarchy.A, hierarchy.lower, hierarchy.upper, norms, hierarchy.starts, 1e-9)
-    rows, soft = soften(rows, np.ones(len(norms)), 1, 0.02)
-    working = WorkingSet(rows, soft)
-    working.hold(0, 1)
-    working.solve()
-    found = find_multipliers(working)
-    level = 3
-    at, pull = np.flatnonzero(working.level_of == level), working.pulls[level]
-    line, size = (of[found.levels.index(level)] for of in (found.lines, found.sizes))
-    assert np.abs(pull) @ soft.length > 1e-3
-    np.testing.assert_allclose(size, np.abs(line[at]) @ rows.norms[at] + np.abs(pull) @ soft.length)
-
-
 @pytest.mark.parametrize(
     ("kinds", "exact", "free"), [("=", 0, 3), ("==<=", 2, 2), ("<=", 0, 4), ("=<<", 1, 3), ("<", 0, 4), ("====", 3, 0)]
 )
@@ -222,16 +201,15 @@ def test_rounding_far_out_is_no_reason_to_hold(x, off, holds):
     assert reference._holds(rows, np.array([x])) == holds
 
 
-@pytest.mark.parametrize(("wanted", "soft", "optimal"), [(5.0, False, True), (-5.0, False, False), (-5.0, True, True)])
-def test_who_is_stuck_is_asked_once_more_and_then_forgotten(wanted, soft, optimal):
-    """With the wrong sign it is no optimum; multipliers do not tell all of soft rows: there, coming back says more."""
+@pytest.mark.parametrize(("wanted", "optimal"), [(5.0, True), (-5.0, False)])
+def test_who_is_stuck_is_asked_once_more_and_then_forgotten(wanted, optimal):
+    """With the wrong sign it is no optimum."""
     rows = rows_of([(np.eye(1), -np.inf, 1.0), (np.eye(1), wanted, wanted)])
     search = Search(WorkingSet(rows), np.inf)
     search.working.hold(0, 1)
     search.solve_set()
     search._stuck[0] = True
     assert search.leaving() == []
-    search.working.soft = SimpleNamespace(down_to=lambda level: 0) if soft else None
     assert search._is_optimal() == optimal
     assert not search._stuck.any()
 

@@ -5,7 +5,7 @@ import pytest
 
 from tests.solvers.families import KINDS, inequalities
 from tests.solvers.judge import cost
-from wbc.solvers import HierarchicalQP, WeightedQP
+from wbc.solvers import HierarchicalQP, Hierarchy, WeightedQP
 
 
 @pytest.mark.parametrize("compiled", [None, False], ids=["default", "reference"])
@@ -59,20 +59,20 @@ def test_with_a_great_ratio_it_tends_to_strict_priorities():
 
 
 @pytest.mark.parametrize("compiled", [None, False], ids=["default", "reference"])
-def test_under_more_levels_these_are_not_traded_either(compiled):
-    """Three levels are exact then, and the fourth and fifth are weighted."""
-    ours = WeightedQP(4.0, max_iterations=77, deadline=9.0, warm_start=False, rank_tolerance=1e-8, compiled=compiled)
-    under = ours.under(1).under(1)
-    for name in ("ratio", "max_iterations", "deadline", "warm_start", "rank_tolerance", "compiled"):
-        assert getattr(under, name) == getattr(ours, name)
-    e = np.eye(2)
+def test_exact_levels_are_not_traded(compiled):
+    """Three levels are exact here, and the fourth and fifth are weighted."""
+    ours, e = WeightedQP(4.0, compiled=compiled), np.eye(2)
     levels = [(e[:1], 2.0, 2.0), (e[:1], 5.0, 9.0), (e[1:], -1.0, 1.0), (e[1:], 1.0, 1.0), (e[1:], 6.0, 6.0)]
-    answer = under.solve(levels)
+
+    def solve(levels, exact):
+        hierarchy = Hierarchy.of(levels)
+        hierarchy.exact = exact
+        return ours.solve(hierarchy)
+
+    answer = solve(levels, 3)
     np.testing.assert_allclose(answer.x, [2.0, 1.0], atol=1e-9)
     assert [level.rank for level in answer.levels][:2] == [1, 0] and answer.status == "relaxed"
-    np.testing.assert_allclose(under.solve([levels[0], levels[0], levels[0], *levels[3:]]).x, [2.0, 2.0], atol=1e-6)
-    np.testing.assert_allclose(ours.solve([levels[0], *levels[3:]]).x, [2.0, 2.0], atol=1e-6)
-    np.testing.assert_allclose(under.solve(levels[:2]).x, [2.0, 0.0], atol=1e-9)
-    if under.plan_levels(1) is not None:
-        assert under.plan_levels(5) == [(0, 1.0), (1, 1.0), (2, 1.0), (3, 1.0), (3, 0.25)]
-        assert ours.plan_levels(4) == [(0, 1.0), (1, 1.0), (1, 0.25), (1, 0.0625)]
+    np.testing.assert_allclose(solve([levels[0], levels[0], levels[0], *levels[3:]], 3).x, [2.0, 2.0], atol=1e-6)
+    np.testing.assert_allclose(solve([levels[0], *levels[3:]], 1).x, [2.0, 2.0], atol=1e-6)
+    np.testing.assert_allclose(solve([levels[0], *levels[3:]], 2).x, [2.0, 1.0], atol=1e-6)
+    np.testing.assert_allclose(solve(levels[:2], 3).x, [2.0, 0.0], atol=1e-9)

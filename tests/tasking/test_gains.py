@@ -34,6 +34,14 @@ def test_what_is_printed_tells_hertz_from_kp() -> None:
     assert repr(Gains([1.0, 2.0], 0.5)) == "<Gains of [1, 2] Hz: kp = [39.48, 157.9] 1/s², kd = [6.283, 12.57] 1/s>"
 
 
+def test_a_speed_is_kept_and_printed() -> None:
+    assert Gains(3.0).speed is None and Gains(3.0, speed=0.3).speed == 0.3
+    assert repr(Gains(3.0, speed=0.3)) == "<Gains of 3 Hz: kp = 355.3 1/s², kd = 37.7 1/s, speed = 0.3 m/s or rad/s>"
+    again = eval(repr(Gains(kp=[3.0, 1.0], kd=1.0, speed=0.25)))
+    assert again.speed == 0.25 and again.kp.tolist() == [3.0, 1.0]
+    assert Gains([2.0, 0.0], speed=0.3).kd[1] == 0.0, "an axis without stiffness needs no damping"
+
+
 @pytest.mark.parametrize(
     ("options", "words"),
     [
@@ -48,6 +56,13 @@ def test_what_is_printed_tells_hertz_from_kp() -> None:
         ({"kp": "stiff"}, "kp = 'stiff' is not an array of numbers"),
         ({"kp": np.ones((2, 2))}, "a number or one an axis"),
         ({"kp": 1.0, "kd": np.inf}, "kd = inf"),
+        ({"frequency_hz": 1.0, "speed": 0.0}, "speed, m/s or rad/s, = 0.0 must be a number, more than 0"),
+        ({"frequency_hz": 1.0, "speed": np.inf}, "speed, m/s or rad/s, = inf"),
+        ({"frequency_hz": 1.0, "speed": np.nan}, "speed, m/s or rad/s, = nan"),
+        ({"frequency_hz": 1.0, "speed": [0.1, 0.2]}, "speed, m/s or rad/s,"),
+        ({"frequency_hz": 1.0, "speed": "slow"}, "'slow' must be a number"),
+        ({"kp": [1.0, 2.0], "kd": [1.0, 0.0], "speed": 1.0}, "needs damping"),
+        ({"frequency_hz": 1.0, "damping_ratio": 0.0, "speed": 1.0}, "needs damping"),
     ],
 )
 def test_mistakes_are_named(options: dict, words: str) -> None:

@@ -50,7 +50,7 @@ def test_what_accelerates_as_hard_as_it_may_never_passes_its_limit_and_comes_up_
         assert acceleration >= -20.0 * 1.05
         way, v = way - v * period - 0.5 * acceleration * period**2, v + acceleration * period
         assert way >= 0.0
-    assert way < 1e-6
+    assert way < stopping.inside + 1e-6, "the approach ends within the limit"
 
 
 def test_near_its_limit_it_reacts_to_speed_and_way_as_softly_as_to_its_greatest_speed():

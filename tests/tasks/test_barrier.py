@@ -46,7 +46,8 @@ def test_a_height_is_kept_for_all_time_and_reached(period: float) -> None:
     floor = free[0] - 0.15
     barrier = tasks.Barrier(height_of("tool", floor), 0.5, 4.0, names="height of the tool", name="floor")
     kept, solution, _ = reaching_below(barrier, period)
-    assert (kept >= floor - 2e-5).all() and kept[-1] == pytest.approx(floor, abs=1e-3)
+    inside = 1e-3  # m, where the approach ends: see `Stopping`
+    assert (kept >= floor - 2e-5).all() and kept[-1] == pytest.approx(floor + inside, abs=1e-4)
     speed = np.diff(kept) / period
     assert -0.5 - 1e-3 < speed.min() < -0.4  # as fast as it may
     assert np.diff(speed).max() / period < 4.0 * 1.05  # braked as hard as told
@@ -118,7 +119,7 @@ def test_what_a_tool_may_hit_it_does_not() -> None:
     heights, solution, _ = reaching_below(avoid, 1e-3)
     assert heights[0] - heights[-1] > 0.1
     nearest = geometry.nearest(solution._state())[0]
-    assert "table" in nearest[:2] and nearest.distance == pytest.approx(0.02, abs=1e-4)
+    assert "table" in nearest[:2] and nearest.distance == pytest.approx(0.021, abs=1e-4)  # 1 mm within the margin
     assert "and table" in " ".join(str(active) for active in solution.active if active.task == "collision avoidance")
     rows = avoid.rows(robot, wbc.Tick(robot))
     assert len(rows) == avoid.count and np.isinf(rows.lower).sum() > 30

@@ -119,12 +119,12 @@ def test_momentum_about_an_axis_changes_as_its_row_says(point) -> None:
 def test_a_body_in_free_flight_stops_its_arms_turning_about_an_axis() -> None:
     """An arm turns about its base's axis; its momentum about it goes to nothing as 1/e in a fifth of a second.
 
-    Joints become ever faster for it, which a solver that softens would give up 1 % of the momentum for.
+    Joints become ever faster for it, so that a level without a posture is solved exactly.
     """
     robot = wbc.load("arm", "pinocchio")
     spin = tasks.AxialMomentum(point=(0.0, 0.0, 0.0), gain=5.0)
     stack = wbc.Stack(tasks.EquationOfMotion() / spin / tasks.TorqueMinimization())
-    controller = wbc.Controller(robot, stack, wbc.solvers.HierarchicalQP(soften=0.0))
+    controller = wbc.Controller(robot, stack, wbc.solvers.HierarchicalQP())
     q, v = np.array(robot.model.nominal), np.zeros(7)
     v[0] = 1.0
     robot.update(q, v)
@@ -156,7 +156,8 @@ def test_manipulability_is_climbed_and_kept() -> None:
         return (away[:, -1] + 1.0) * 0.05
 
     robot.update(robot.model.nominal)
-    _, free, _ = drive(goal=(0.5, 0.0, 0.3), record=floor, seconds=0.8)
+    # an exact solver goes into the singularity; a pull that is bounded does not get there
+    _, free, _ = drive(goal=(0.5, 0.0, 0.3), record=floor, seconds=0.8, solver="hierarchical-qp")
     _, kept, _ = drive(floor, goal=(0.5, 0.0, 0.3), record=floor, seconds=0.8)
     assert w(free).min() < 0.04 and w(kept).min() > 0.05 * (1 - 1e-3)
     hold = tasks.EndEffectorAcceleration("tool", axes="position")

@@ -46,7 +46,7 @@ def test_pulled_to_a_limit_a_joint_stops_at_it_and_never_passes(period: float, s
     assert (q <= LIMITS.upper + 1e-9).all() and (q >= LIMITS.lower - 1e-9).all()
     assert (np.abs(v) <= LIMITS.velocity + 1e-9).all()
     assert (a * side >= -20.0 * (1 + 1e-6)).all(), "it brakes no harder than it was told it can"
-    end = LIMITS.upper if side > 0 else LIMITS.lower
+    end = (LIMITS.upper if side > 0 else LIMITS.lower) - side * 1e-3  # the approach ends 1 mrad within
     assert np.allclose(q[-1], end, atol=5e-4) and np.abs(v[-1]).max() < 0.02  # it gets there, and rests
     if hard > 50:
         assert np.abs(v).max(axis=0) == pytest.approx(LIMITS.velocity, rel=0.05)
@@ -124,12 +124,12 @@ def test_the_controller_keeps_joints_within_limits_in_the_whole_robot() -> None:
     far = tasks.JointAcceleration(LIMITS.upper + 1.0, gains=wbc.Gains(4.0))
     controller = wbc.Controller(robot, wbc.Stack(tasks.EquationOfMotion() / tasks.JointLimits() / far))
     q, v = robot.neutral(), np.zeros(7)
-    for tick in range(1700):
+    for tick in range(2500):
         solution = controller.step(q, v, tick * 1e-3)
         a = solution.acceleration
         q, v = robot.integrate(q, v + a * 5e-4, 1e-3), v + a * 1e-3
         assert (q <= LIMITS.upper + 1e-7).all() and (np.abs(v) <= LIMITS.velocity + 1e-7).all()
-    assert np.allclose(q, LIMITS.upper, atol=1e-3) and solution.status == "optimal"
+    assert np.allclose(q, LIMITS.upper - 1e-3, atol=1e-4) and solution.status == "optimal"  # `Stopping.inside`
     assert {active.row for active in solution.active} == set(robot.joint_names)
 
 

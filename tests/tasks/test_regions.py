@@ -52,7 +52,7 @@ def test_over_support_is_what_the_hull_says() -> None:
 
 
 def drive(
-    *bounds: wbc.Task, goal=(0.0, 0.0, -0.25), seconds: float = 1.0, record: wbc.Task | None = None
+    *bounds: wbc.Task, goal=(0.0, 0.0, -0.25), seconds: float = 1.0, record: wbc.Task | None = None, solver="elastic-qp"
 ) -> tuple[wbc.Dynamics, np.ndarray, np.ndarray]:
     """An arm in MuJoCo whose tool is sent away: places and speeds of the tool, powers of the motors."""
     robot = wbc.load("arm", "pinocchio")
@@ -63,7 +63,7 @@ def drive(
         limits = limits + bound
     reach = tasks.EndEffectorAcceleration("tool", start + goal, wbc.Gains(2.0), axes="position")
     stack = wbc.Stack(tasks.EquationOfMotion() / limits / reach / tasks.JointAcceleration(gains=wbc.Gains(1.0)))
-    controller, plant = wbc.Controller(robot, stack), wbc.MujocoSimulator(robot)
+    controller, plant = wbc.Controller(robot, stack, solver), wbc.MujocoSimulator(robot)
     places, powers, seen = [], [], robot.copy()
     for tick in range(round(seconds * 1e3)):
         q, v = plant.state
@@ -83,11 +83,11 @@ def test_a_tool_stays_in_its_box_and_out_of_a_ball() -> None:
     start = robot.pose("tool")[:3, 3]
     low = np.array([-np.inf, -np.inf, start[2] - 0.1])
     _, kept, _ = drive(tasks.KeepIn("tool", low))
-    assert free[:, 2].min() < -0.24 and -0.1 - 2e-4 < kept[:, 2].min() < -0.099
+    assert free[:, 2].min() < -0.24 and -0.1 - 2e-4 < kept[:, 2].min() < -0.0989  # `Stopping.inside`: 1 mm
     ball = start + np.array([0.01, 0.0, -0.15])
     _, around, _ = drive(tasks.KeepOut("tool", "sphere", 0.05, ball, radius=0.02))
     away = np.linalg.norm(around[:, :3] + start - ball, axis=1)
-    assert 0.07 - 2e-4 < away.min() < 0.0705
+    assert 0.07 - 2e-4 < away.min() < 0.0711
     assert np.linalg.norm(free[:, :3] + start - ball, axis=1).min() < 0.02
 
 

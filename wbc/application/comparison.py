@@ -73,12 +73,13 @@ def compare(
     """Runs a scene with the first solver, and shows its states to the others and to what the scene has beside.
 
     Args:
-        make: gives the scene for a solver.
+        make: gives the scene for a solver; for an empty name, with its own.
         solvers: names; the first one runs.
         duration: s; None: what the scene takes.
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", WbcWarning)  # of inequalities that are ignored: what is broken is counted
+        _with_torques(make(""))  # its own solver: that of velocities is not among these
         scene = _with_torques(make(solvers[0]))
         found = [Comparison(solver, _with_torques(make(solver))) for solver in solvers]
         found += [Comparison(name, replace(scene, controller=other)) for name, other in scene.beside.items()]

@@ -196,7 +196,7 @@ class ClassicalController(Independent, Periodic, ABC):
             parts = program.parts_or_error(robot, tick)
             x = command(robot, tick, outcome)
             solution = ClassicalSolution(robot, tick, parts, outcome, x, self.stack)
-            solution._past = self._ticker.watch(tick, parts, outcome.yielding, False, felt)
+            solution._past = self._ticker.watch(tick, parts, (), felt)
             self._ticker.note(solution)
             solution.time = Times(known - began, 0.0, solved - known, solved - began)
             return solution

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -12,34 +11,33 @@ import numpy as np
 from wbc.arrays import Array
 from wbc.compiled import kernel
 from wbc.control.equation_of_motion import MotionEquation
+from wbc.control.kernel_plan import KernelPlan
 from wbc.control.level_solving import LevelSolving
 from wbc.control.program import Part, Program
-from wbc.control.solving import Outcome, Solving, UnsoundRowsError
+from wbc.control.pulls import Pulls, posture_rank
+from wbc.control.solving import Outcome, Solving, Status, UnsoundRowsError
 from wbc.control.tolerance import force_tolerance
 from wbc.errors import WbcError
 from wbc.solvers.base import Solver
-from wbc.solvers.hierarchical.engine import LONG
+from wbc.tasking.tick import Tick
 
 OPTIMAL, STOPPED, UNSOUND = 0, 2, 3
 """Status numbers of the kernel; 1 is relaxed."""
 
 
-def solving_for(program: Program, equation: MotionEquation, solver: Solver, levels: int, effort: Array) -> Solving:
-    """How a solver is asked: in the compiled tick, where it says where its levels go there, or with levels by hand.
+def solving_for(program: Program, equation: MotionEquation, solver: Solver, pulls: Pulls) -> Solving:
+    """The compiled tick, if the solver tells how it does its work; else the solver is handed levels.
 
     Args:
         program: the tasks.
         equation: physics in any state.
-        solver: whom to ask.
-        levels: how many there are.
-        effort: what each actuator gives, shape (na,). It counts where a task keeps torques within it: a stack without
-            one may ask for more.
+        solver: of the controller.
+        pulls: bounds how hard levels pull.
     """
-    effort = effort if program.bounds_torques else np.zeros(len(effort))
-    planned = solver.plan_levels(levels)
-    if planned is None:
-        return LevelSolving(program, solver, levels, effort)
-    return CompiledSolving(program, equation, planned, solver, effort)
+    plan = solver.compiled_plan(program.levels, program.exact, program.levels - 1)
+    if plan is None:
+        return LevelSolving(program, solver, pulls)
+    return CompiledSolving(program, equation, solver, pulls)
 
 
 class CompiledSolving(Solving):
@@ -48,142 +46,132 @@ class CompiledSolving(Solving):
     Args:
         program: the tasks.
         equation: physics in any state.
-        levels: where each level of the program goes, and the factor of its weights: see `Solver.plan_levels`.
-        solver: in whose place it solves, and whose options hold.
-        effort: what each actuator gives, shape (na,).
+        solver: in whose place it solves.
+        pulls: bounds how hard levels pull.
     """
 
     keeps_physics = True
 
-    def __init__(
-        self,
-        program: Program,
-        equation: MotionEquation,
-        levels: list[tuple[int, float]],
-        solver: Solver,
-        effort: Array,
-    ) -> None:
+    def __init__(self, program: Program, equation: MotionEquation, solver: Solver, pulls: Pulls) -> None:
         layout = program.layout
-        self._levels = levels
-        self._merges = any(level != index or factor != 1.0 for index, (level, factor) in enumerate(levels))
+        self._program, self._solver, self._pulls = program, solver, pulls
+        self._counts = program.levels, program.exact
         actuated = tuple(int(index) for index in equation.actuated)
         self._sizes = layout.nv, layout.nf, layout.nf - layout.nc, actuated
-        self._lengths = equation.lengths
-        self._scale, self._solver, self._effort = equation.scale, solver, np.array(effort, dtype=float)
+        self._lengths, self._scale = equation.lengths, equation.scale
         self._tolerance = 0.5 * force_tolerance(equation.scale)
-        self._soften = self._solver_options("soften", 0.0)
-        self._plans: dict[tuple[object, ...], Any] = {}
-        self._plan: Any = None
+        self._plans: dict[tuple[object, ...], KernelPlan] = {}
+        self._current: KernelPlan | None = None
+        self._adopted: dict[str, Array] = {}  # until the first plan is laid out
+        self._time = math.nan
         self._n = layout.n
 
-    def _solver_options(self, name: str, otherwise: Any) -> Any:  # noqa: ANN401  a number, or whether
-        return getattr(self._solver, name, otherwise)
-
-    def _plan_for(self, parts: Sequence[Part]) -> None:
-        """Takes the plan for such parts; it is laid out where there is none."""
-        shapes = tuple(
-            (self._levels[part.entry.rank][0], len(part.lower), *(_kind(block) for block in part.blocks))
-            for part in parts
-        )
-        if shapes not in self._plans:
-            self._plans[shapes] = self._planned(shapes)
-        self._plan = self._plans[shapes]
-
-    def _planned(self, shapes: tuple[Any, ...]) -> Any:  # noqa: ANN401  a type of the kernel
-        assert kernel is not None
-        count = 1 + max(level for level, _ in self._levels)
-        options = self._solver_options("max_iterations", 1000), self._solver_options("rank_tolerance", 1e-9)
-        plan = kernel.TickPlan(*self._sizes, self._scale, count, shapes, *options)
-        plan.lengths(self._lengths)
-        plan.soften(self._soften, 1)
-        plan.efforts(self._effort)
-        return plan
-
-    def solve(self, equation: MotionEquation, parts: Sequence[Part], seconds: float) -> Outcome:
+    def solve(self, equation: MotionEquation, parts: Sequence[Part], tick: Tick, seconds: float) -> Outcome:
         """See `Solving`."""
-        if self._merges:
-            factors = self._levels
-            parts = tuple([part._replace(weight=part.weight * factors[part.entry.rank][1]) for part in parts])
-        x, began = np.empty(self._n), perf_counter()
+        x, again = np.empty(self._n), tick.time == self._time
         try:
-            found = self._call(equation, parts, seconds, x)
+            answer = self._call(equation, parts, tick, seconds, x, again)
         except (ValueError, TypeError, IndexError):
-            found = self._call_anew(equation, parts, seconds, x)
-        if found[0] == STOPPED and self._soften and LONG < found[1] < self._solver_options("max_iterations", 1000):
-            seconds = min(seconds, getattr(self._solver, "deadline", math.inf))
-            found = self._call_strictly(equation, parts, seconds - (perf_counter() - began), x, found)
-        status, steps, _, row = found
+            answer = self._call_anew(equation, parts, tick, seconds, x, again)
+        self._time = tick.time
+        status, steps, _, row, worst = answer
         if status == UNSOUND:
             raise UnsoundRowsError(f"row {row} has a number that is not finite")
-        yielding = self._plan.softened()
-        return Outcome(x, "optimal" if status == OPTIMAL else "relaxed", steps, status == STOPPED, yielding=yielding)
+        assert self._current is not None
+        found: Status = "optimal" if status == OPTIMAL else "relaxed"
+        return Outcome(x, found, steps, status == STOPPED, pulls=self._current.loads() if worst > 1.0 else ())
 
-    def _call(self, equation: MotionEquation, parts: Sequence[Part], seconds: float, x: Array) -> Any:  # noqa: ANN401
-        if self._plan is None:
-            raise ValueError("there is no plan yet")
-        solver = self._solver
-        if not getattr(solver, "warm_start", True):
-            self._plan.forget()
-        seconds = min(seconds, getattr(solver, "deadline", math.inf))
-        it = equation
-        return self._plan.solve(
-            it.M, it.h, it.J, it.loops, it.loop_bias, parts, seconds, self._tolerance, x, it.velocity
-        )
-
-    def _call_strictly(
-        self,
-        equation: MotionEquation,
-        parts: Sequence[Part],
-        seconds: float,
-        x: Array,
-        found: Any,  # noqa: ANN401  what the kernel gave
+    def _call(
+        self, it: MotionEquation, parts: Sequence[Part], tick: Tick, seconds: float, x: Array, again: bool
     ) -> Any:  # noqa: ANN401
-        """Once more without soft directions: limits beside them made the search give up, not the time."""
-        if not seconds > 0.0:
-            return found
-        strict = np.empty(self._n)
-        self._plan.soften(0.0, 1)
-        try:
-            again = self._call(equation, parts, seconds, strict)
-        finally:
-            self._plan.soften(self._soften, 1)
-        if again[0] >= STOPPED:
-            return found
-        x[:] = strict
-        return again[0], found[1] + again[1], *again[2:]
+        current = self._current
+        if current is None:
+            raise ValueError("there is no plan yet")
+        if not self._solver.warm_start:
+            current.plan.forget_set()
+        if current.elastic is not None:
+            current.bound(self._pulls.bound(current.postures, tick.period))
+        parts, seconds = current.weighted(parts), min(seconds, self._solver.deadline)
+        return current.plan.solve(it.M, it.h, it.J, it.loops, it.loop_bias, parts, seconds, self._tolerance, x, again)
 
-    def _call_anew(self, equation: MotionEquation, parts: Sequence[Part], seconds: float, x: Array) -> Any:  # noqa: ANN401
+    def _call_anew(
+        self, equation: MotionEquation, parts: Sequence[Part], tick: Tick, seconds: float, x: Array, again: bool
+    ) -> Any:  # noqa: ANN401
         """Once more: a task was switched, has other rows than at the last tick, or gave integers for numbers."""
         try:
             self._plan_for(parts)
-            return self._call(equation, parts, seconds, x)
+            return self._call(equation, parts, tick, seconds, x, again)
         except (ValueError, TypeError, IndexError):
             parts = tuple([_as_kernel_wants(part) for part in parts])
         try:
-            return self._call(equation, parts, seconds, x)
+            return self._call(equation, parts, tick, seconds, x, again)
         except (ValueError, TypeError, IndexError) as error:
             raise UnsoundRowsError(str(error)) from None
 
+    def _plan_for(self, parts: Sequence[Part]) -> None:
+        """Takes the plan for such parts; it is laid out if there is none. Pulls of tasks that stay continue."""
+        posture = posture_rank(parts, self._counts[0])
+        shapes = tuple(
+            (part.entry.name, part.entry.rank, len(part.lower), *(_kind(block) for block in part.blocks))
+            for part in parts
+        )
+        key = posture, shapes
+        if key not in self._plans:
+            self._plans[key] = self._lay_out(posture, shapes)
+        before, self._current = self._current, self._plans[key]
+        if before is not self._current:
+            self._current.adopt(self._adopted if before is None else before.pulls())
+
+    def _lay_out(self, posture: int, shapes: tuple[Any, ...]) -> KernelPlan:
+        assert kernel is not None
+        levels, exact = self._counts
+        planned = self._solver.compiled_plan(levels, exact, posture)
+        assert planned is not None  # else it would not be compiled
+        tiers = 0 if planned.elastic is None else posture + 1 - exact
+        parts = tuple(
+            (planned.places[rank], rows, *kinds, rank - exact + 1 if exact <= rank < exact + tiers else 0)
+            for _, rank, rows, *kinds in shapes
+        )
+        options = planned.max_iterations, planned.rank_tolerance
+        plan = kernel.TickPlan(*self._sizes, self._scale, 1 + max(planned.places), parts, *options, tiers)
+        plan.lengths(self._lengths)
+        postures = self._program.tasks_at(posture)
+        return KernelPlan(
+            plan, planned, slice(exact, exact + tiers), postures, [(name, rows) for name, _, rows, *_ in shapes]
+        )
+
+    def pulls(self) -> dict[str, Array]:
+        """See `Solving`."""
+        return {} if self._current is None else self._current.pulls()
+
+    def adopt(self, pulls: dict[str, Array]) -> None:
+        """See `Solving`."""
+        if self._current is None:
+            self._adopted = pulls
+        else:
+            self._current.adopt(pulls)
+
     def forget(self) -> None:
         """See `Solving`."""
-        for plan in self._plans.values():
-            plan.forget()
+        self._time, self._adopted = math.nan, {}
+        for known in self._plans.values():
+            known.plan.forget()
 
     def __getstate__(self) -> dict[str, Any]:
         """A copy has plans of its own, which remember the same."""
-        memories = {shapes: plan.memory() for shapes, plan in self._plans.items()}
-        current = next((shapes for shapes, plan in self._plans.items() if plan is self._plan), None)
-        return self.__dict__ | {"_plans": memories, "_plan": current}
+        memories = {key: known.plan.memory() for key, known in self._plans.items()}
+        current = next((key for key, known in self._plans.items() if known is self._current), None)
+        return self.__dict__ | {"_plans": memories, "_current": current}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         if kernel is None:
             raise WbcError("a controller that uses the compiled kernel was copied to a process without it")
         self._plans = {}
-        for shapes, memory in state["_plans"].items():
-            self._plans[shapes] = self._planned(shapes)
-            self._plans[shapes].recall(memory)
-        self._plan = self._plans.get(state["_plan"])
+        for key, memory in state["_plans"].items():
+            self._plans[key] = self._lay_out(*key)
+            self._plans[key].plan.recall(memory)
+        self._current = self._plans.get(state["_current"])
 
 
 def _as_kernel_wants(part: Part) -> Part:

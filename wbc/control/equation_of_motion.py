@@ -30,6 +30,10 @@ from wbc.triangular import triangular_inverse
 RANK = 1e-9
 """A direction with less than this share of the greatest singular value is held by other rows already."""
 
+REDUNDANT = 1e-6
+"""A direction that loops hold by less than this fraction of the one they hold best is redundant: in a planar linkage in
+space it is what rounding and the axes of the file leave."""
+
 SINGULAR = 1e-8
 """A share of the strongest actuator's action below which another one's counts as this much."""
 
@@ -152,7 +156,9 @@ class MotionEquation:
         h = robot.bias if tick.external is None else robot.bias - tick.external
         layout = tick.layout
         J = layout.kinematics(robot).J_force
-        loop_bias = robot.loop_motion.bias if layout.nf > layout.nc else NO_LOOPS
+        loop_bias = NO_LOOPS
+        if layout.nf > layout.nc:
+            J, loop_bias = _without_redundant(J, robot.loop_motion.bias)
         G = robot.actuation_matrix if robot.model.actuators else None
         return cls(robot.mass_matrix, h, J, loop_bias, robot.actuated, force_scale(robot), robot.lengths, robot.v, G)
 
@@ -258,6 +264,22 @@ class MotionEquation:
         """T of x = x₀ + T z for all x that physics allows, shape (n, free)."""
         nv, Z = len(self.h), self.basis()[:, 1:]
         return np.vstack([Z[:nv] / self.lengths[:, None], self.scale * Z[nv:], self.K[self.actuated] @ Z])
+
+
+def _without_redundant(J: Array, loop_bias: Array) -> tuple[Array, Array]:
+    """J and the bias of its last rows, those of loops, without the directions that are redundant.
+
+    Else a force of 1e8 N in such a direction would be taken for a means to move joints.
+    """
+    L = J[len(J) - len(loop_bias) :]
+    U, singular, V = svd(L)
+    kept = singular > REDUNDANT * singular.max(initial=0.0)
+    if kept.all() and len(kept) == len(L):
+        return J, loop_bias
+    U = U[:, kept]
+    found = J.copy()
+    found[len(J) - len(loop_bias) :] = (U * singular[kept]) @ V[kept]
+    return found, U @ (U.T @ loop_bias)
 
 
 def _combinations(G: Array) -> tuple[Array, Array]:

@@ -108,7 +108,7 @@ class Evidence(Independent, ABC):
         self.q, self.v = robot.q, robot.v
         self.status: Status = outcome.status
         self.iterations, self.interrupted, self.reason = outcome.iterations, outcome.interrupted, outcome.reason
-        self._yielding, self._guarded, self._traded = outcome.yielding, outcome.guarded, outcome.traded
+        self._pulls, self._clipped = outcome.pulls, outcome.clipped
         self.late = False
         self.time: Times  # told by the controller, when the tick is over
 
@@ -174,7 +174,8 @@ class Evidence(Independent, ABC):
             if part.equation:
                 continue
             size = load_unit(self._robot, part.acceleration, part.torque) + np.abs(value)
-            violations = np.where(np.abs(residual) > self._rounding(part, size), np.abs(residual), 0.0)
+            allowed = np.maximum(self._rounding(part, size), part.entry.slack)
+            violations = np.where(np.abs(residual) > allowed, np.abs(residual), 0.0)
             tells = (part.lower < part.upper) | (violations > 0.0)  # one without room is always at its bound
             low, high = value <= part.lower + 1e-7 * size, value >= part.upper - 1e-7 * size
             for row in np.flatnonzero((low | high) & tells):
@@ -201,14 +202,13 @@ class Evidence(Independent, ABC):
 
     @cached_property
     def yielding(self) -> tuple[tuple[str, str, float], ...]:
-        """The directions near a singularity: task, row, and the share of its size that is left."""
+        """The tasks whose pull is at its bound: task, worst row, and the residual of that row, in its unit."""
         found = []
-        for _, row, share in self._yielding:
-            for part in self._parts:
-                if row < len(part.lower):
-                    found.append((part.entry.name, self._names(part)[row], share))
-                    break
-                row -= len(part.lower)
+        for part, _, residual in self._table:
+            rank = part.entry.rank
+            if rank < len(self._pulls) and self._pulls[rank] > 1.0 and residual.any():
+                worst = int(np.abs(residual).argmax())
+                found.append((part.entry.name, self._names(part)[worst], float(residual[worst])))
         return tuple(found)
 
     def _remarks(self) -> str:
@@ -234,6 +234,8 @@ class Evidence(Independent, ABC):
                 head = f"relaxed: this solver ignores inequalities, {why}"
         if self.interrupted:
             head = "relaxed: the solver reached its limit on steps or time; this is its best point"
+        if self._clipped:
+            head += "\ntorques were clipped to what the actuators give: the robot moves otherwise than its tasks ask"
         head += self._remarks()
         for part in self._parts:
             for remark in part.entry.task.remarks(self._state(), self._tick):
@@ -247,8 +249,8 @@ class Evidence(Independent, ABC):
         for part, value, residual in self._table:
             names = self._names(part)
             outcomes.append(Result(part, value, residual, names, [unit(part.entry.name, row) for row in names]))
-        for task, row, share in self.yielding:
-            head += f"\nnear a singularity: {task} demands less of {row}, of which {share:.1%} is left"
+        for task, row, missed in self.yielding:
+            head += f"\n{task} yields: it pulls as hard as it may, and misses {row} by {abs(missed):.3g}"
         return explain(
             head,
             [
@@ -257,5 +259,7 @@ class Evidence(Independent, ABC):
             ],
             outcomes,
             told_once(self.violated, unit),
-            Blame(self._free(self._state()), self._tick.layout, outcomes, self._ignored, self.interrupted),
+            Blame(
+                self._free(self._state()), self._tick.layout, outcomes, self._ignored, self.interrupted, self._clipped
+            ),
         )

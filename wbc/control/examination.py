@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -11,10 +11,12 @@ import numpy as np
 from wbc.arrays import Array, MaskArray
 from wbc.control.explanation import unit_of_load
 from wbc.control.health import Finding, Health
-from wbc.control.steadiness import TorqueRates
 from wbc.control.watch import LONG, Look, Past
 from wbc.model.names import actuator_names
 from wbc.singular_values import svd
+from wbc.tasking.feedback import feedback
+from wbc.tasking.gains import Gains
+from wbc.tasking.law import approach
 
 if TYPE_CHECKING:
     from wbc.control.program import Part
@@ -44,6 +46,10 @@ FAR_METRES, FAR_RADIANS = 0.02, 0.05
 SHRINKS = 0.9
 """An error does not shrink if more than this share of it is left after a second."""
 
+SLOWED = 0.5
+"""A task that misses more than this share of kd · speed moves at less than half of that speed: limits or other tasks
+hold it back, not the speed of its gains."""
+
 LOST = 1e-3
 """A pull is gone if less than this share of it is left."""
 
@@ -61,9 +67,7 @@ class Examination:
         tick: the moment.
         told: of the solution.
         past: what its controller remembers.
-        weak: level and row of what yields, in the order of `solution.yielding`.
-        guarded: whether it was solved again within the actuators' limits.
-        traded: whether levels were traded.
+        clipped: whether torques were clipped to the actuators' limits.
         names: gives the names of a part's rows.
         free: gives T, orthonormal, with x = x₀ + T z for all x that physics allows, shape (n, free).
     """
@@ -73,11 +77,9 @@ class Examination:
     tick: Tick
     told: Told
     past: Past
-    weak: Sequence[tuple[int, int]]
-    guarded: bool
+    clipped: bool
     names: Callable[[Part], Sequence[str]]
     free: Callable[[], Array]
-    traded: bool = False
 
     def health(self) -> Health:
         """All findings."""
@@ -94,14 +96,14 @@ class Examination:
                 *self._empty_contacts(),
                 *self._ends_of_joints(),
                 *self._spent_actuators(),
-                *self._hurried_actuators(),
                 *self._out_of_reach(),
-                *self._singular(),
+                *self._yielding(),
+                *self._slowed(),
             ]
         )
 
     def _stopped(self) -> list[Finding]:
-        """Reasons why the solver was stopped or had to be asked again."""
+        """Whether the solver was stopped, late, or its answer clipped."""
         solution, found = self.solution, []
         if solution.interrupted:
             text = f"the solver was stopped after {solution.iterations} steps"
@@ -110,28 +112,25 @@ class Examination:
             ms = 1e3 * solution.time.total
             text = f"the tick took {ms:.3g} ms, longer than its deadline"
             found.append(Finding("late", "controller", ms, "ms", text))
-        if self.guarded:
-            text = "the stack asked for more torque than the actuators give"
-            found.append(Finding("torque guard", "actuators", 1.0, "", text))
-        if self.traded:
-            text = "levels are traded by weights: strict ones would change torques to and fro as fast as they may"
-            found.append(Finding("traded", "levels", 1.0, "", text))
+        if self.clipped:
+            text = "the solver asked for more torque than the actuators give: it was clipped"
+            found.append(Finding("clipped", "actuators", 1.0, "", text))
         return found
 
-    def _singular(self) -> list[Finding]:
-        """Directions near a singularity, if that persists and matters."""
+    def _yielding(self) -> list[Finding]:
+        """Tasks that pull as hard as they may, if that persists and matters."""
         found = []
-        for key, (task, row, share) in zip(self.weak, self.solution.yielding, strict=False):
-            if self.tick.time - self.past.weak.get(key, self.tick.time) < LASTS:
-                continue
+        for task, row, missed in self.solution.yielding:
             index = next(index for index, (part, _, _) in enumerate(self.told) if part.entry.name == task)
-            part, _, residual = self.told[index]
+            part = self.told[index][0]
+            since = self.past.yielding.get(part.entry.rank, self.tick.time)
             at = list(self.names(part)).index(row)
-            missed, unit = float(abs(residual[at])), self._rate(row)
-            if part.acceleration is None or not missed > MISSED or self._yields_to_others(index, at):
+            if self.tick.time - since < LASTS or part.acceleration is None or not abs(missed) > MISSED:
                 continue
-            text = f"{task}: {row} is near a singularity, {share:.1%} of it is left, and misses {missed:.3g} {unit}"
-            found.append(Finding("singular", task, share, "", text.strip()))
+            if self._yields_to_others(index, at):
+                continue
+            text = f"{task} pulls as hard as it may and misses {row} by {abs(missed):.3g} {self._rate(row)}"
+            found.append(Finding("yielding", task, abs(missed), self._rate(row), text.strip()))
         return found
 
     def _rate(self, row: str) -> str:
@@ -153,11 +152,11 @@ class Examination:
             return []
         found = []
         for part, value, residual in self.told:
-            if part.equation or isinstance(part.entry.task, TorqueRates):  # what is above it may need more in passing
+            if part.equation:
                 continue
             beyond = np.abs(residual)
             row = int(beyond.argmax())
-            if beyond[row] > BEYOND * (1.0 + abs(value[row])):
+            if beyond[row] > max(BEYOND * (1.0 + abs(value[row])), part.entry.slack):
                 name, most = self.names(part)[row], float(beyond[row])
                 unit = unit_of_load(part.entry.task, name, self.robot.model.joints)
                 text = f"{part.entry.name} does not hold: {name} by {most:.3g} {unit}"
@@ -239,18 +238,6 @@ class Examination:
             for joint in spent
         ]
 
-    def _hurried_actuators(self) -> list[Finding]:
-        """Actuators whose torques change at the maximum rate, if that persists."""
-        since = self.past.hurried
-        if since is None or self.tick.time - since < LASTS:
-            return []
-        lasted, found = self.tick.time - since, []
-        for active in self.solution.active:
-            if active.level < 0 and active.task == TorqueRates.NAME:
-                text = f"{active.row} has changed its torque at the maximum rate for {lasted:.2g} s"
-                found.append(Finding("torque rate", active.row, lasted, "s", text))
-        return found
-
     def _out_of_reach(self) -> list[Finding]:
         """Tasks whose errors persist; computed once per look."""
         looks = self.past.looks
@@ -258,19 +245,29 @@ class Examination:
             return []
         newest = looks[-1]
         if newest.stays is None:
-            first = next((look for look in reversed(looks) if look.time <= newest.time - LONG), None)
-            since = [] if first is None else [look for look in looks if look.time >= first.time]
+            since = self._last_second()
             newest.stays = self._staying(since) if since else []
         present = {part.entry.name for part, _, _ in self.told}
         return [finding for finding in newest.stays if finding.name in present]
+
+    def _last_second(self) -> list[Look]:
+        """The looks of the last second, the oldest first; none if the oldest is younger."""
+        looks = self.past.looks
+        first = next((look for look in reversed(looks) if look.time <= looks[-1].time - LONG), None)
+        return [] if first is None else [look for look in looks if look.time >= first.time]
+
+    @staticmethod
+    def _errors(part: Part, since: list[Look]) -> Array:
+        """The errors of a task at some looks, shape (looks, rows); fewer looks if it had none at some."""
+        seen = [look.errors.get(part.entry.name) for look in since]
+        return np.array([error for error in seen if error is not None and error.shape == part.lower.shape])
 
     def _staying(self, since: list[Look]) -> list[Finding]:
         """The worst row of each task whose error stays large over some looks."""
         found = []
         for index, (part, _, _) in enumerate(self.told):
             name = part.entry.name
-            seen = [look.errors.get(name) for look in since]
-            errors = np.array([error for error in seen if error is not None and error.shape == part.lower.shape])
+            errors = self._errors(part, since)
             if len(errors) < len(since) or np.abs(errors[-1]).max(initial=0.0) < FAR_METRES:
                 continue
             names = self.names(part)
@@ -278,13 +275,49 @@ class Examination:
             far = np.array([FAR_METRES if unit == "m" else FAR_RADIANS for unit in units])
             stays = (np.sign(errors) == np.sign(errors[-1])).all(axis=0) & (np.abs(errors).min(axis=0) >= far)
             stays &= np.abs(errors[-1]) >= SHRINKS * np.abs(errors[0])
+            gains, lasted = feedback(part.entry.task), since[-1].time - since[0].time
+            if isinstance(gains, Gains) and gains.speed is not None:  # as near as its gains let it come
+                stays &= np.abs(errors[0]) - np.abs(errors[-1]) < SLOWED * gains.speed * lasted
             if not stays.any() or self._meant(index, stays):
                 continue
             row = int(np.where(stays, np.abs(errors[-1]) / far, 0.0).argmax())
-            off, lasted = float(abs(errors[-1, row])), since[-1].time - since[0].time
+            off = float(abs(errors[-1, row]))
             text = f"{name}: {names[row]} is {off:.3g} {units[row]} off its target and came no nearer in {lasted:.1f} s"
             found.append(Finding("out of reach", name, off, units[row], text))
         return found
+
+    def _slowed(self) -> list[Finding]:
+        """Tasks that their gains' speed slowed for a second; computed once per look."""
+        looks = self.past.looks
+        if not looks:
+            return []
+        newest = looks[-1]
+        if newest.slowed is None:
+            newest.slowed = list(self._slowing(self._last_second()))
+        present = {part.entry.name for part, _, _ in self.told}
+        return [finding for finding in newest.slowed if finding.name in present]
+
+    def _slowing(self, since: list[Look]) -> Iterator[Finding]:
+        """The worst row of each task whose demand was bounded at all of some looks, and is met now."""
+        for part, _, residual in self.told:
+            name, task = part.entry.name, part.entry.task
+            gains = feedback(task) if since and task.bounds_approach else None
+            if not isinstance(gains, Gains) or gains.speed is None:
+                continue
+            errors = self._errors(part, since)
+            if len(errors) < len(since):
+                continue
+            kp, kd, speed = gains.kp, gains.kd, gains.speed
+            factors = [approach(np.asarray(kp * error), kd, speed, task.approach_groups) for error in errors]
+            held_back = approach(residual, kd, SLOWED * speed, task.approach_groups) < 1.0
+            rows = (np.asarray(factors).max(axis=0) < 1.0) & ~held_back
+            if not rows.any():
+                continue
+            row = int(np.where(rows, np.abs(kp * errors[-1]), 0.0).argmax())
+            axis, off = self.names(part)[row], float(abs(errors[-1, row]))
+            unit = _unit(axis, "m", "rad") or self._joint_unit(axis) or "rad"  # the last is a gaze
+            text = f"{name}: {axis} is {off:.3g} {unit} off its target; its gains approach it at {speed:g} {unit}/s"
+            yield Finding("slowed", name, off, unit, text)
 
     def _joint_unit(self, row: str) -> str:
         joint = self.robot.model.joints.get(row)

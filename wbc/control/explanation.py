@@ -55,7 +55,10 @@ class Result(NamedTuple):
     @property
     def met(self) -> bool:
         """Whether all rows hold."""
-        return not float(np.abs(self.residual).max(initial=0.0)) > MET
+        if self.part.equation or not self.part.entry.slack:
+            return not float(np.abs(self.residual).max(initial=0.0)) > MET
+        allowed = np.where(self.part.lower == self.part.upper, MET, self.part.entry.slack)
+        return bool((np.abs(self.residual) <= allowed).all())
 
     @property
     def bounds_alone(self) -> bool:
@@ -84,6 +87,7 @@ class Blame:
         outcomes: of all tasks but physics.
         ignores_inequalities: whether the solver did, so that none of the stack holds anything.
         stopped: whether the solver reached its limit on steps or time.
+        clipped: whether torques were clipped to the actuators' limits after the solve.
     """
 
     def __init__(
@@ -93,8 +97,10 @@ class Blame:
         outcomes: Sequence[Result],
         ignores_inequalities: bool,
         stopped: bool = False,
+        clipped: bool = False,
     ) -> None:
-        self._outcomes, self._ignores, self._stopped = outcomes, ignores_inequalities, stopped
+        self._outcomes, self._ignores = outcomes, ignores_inequalities
+        self._stopped, self._clipped = stopped, clipped
         self._rows = [outcome.part.matrix(layout) @ free for outcome in outcomes]
 
     def of(self, mine: Result) -> str:
@@ -105,6 +111,8 @@ class Blame:
         """
         if self._ignored(mine) and mine.bounds_alone:
             return "nothing: this solver ignores inequalities"
+        if self._clipped:
+            return "the actuators: torques were clipped to their limits"
         at = next(index for index, outcome in enumerate(self._outcomes) if outcome is mine)
         pull = self._pull(at)
         size = float(np.linalg.norm(pull))

@@ -11,15 +11,14 @@ Kind: TypeAlias = Literal[
     "relaxed",
     "physics",
     "cone",
-    "torque guard",
+    "clipped",
     "contact motion",
     "empty contact",
     "joint end",
     "torque limit",
-    "torque rate",
-    "traded",
     "out of reach",
-    "singular",
+    "yielding",
+    "slowed",
     "late",
 ]
 """The kinds of findings, the worst first.
@@ -29,7 +28,7 @@ Kind: TypeAlias = Literal[
 - "relaxed": a task's inequality could not hold.
 - "physics": the equation of motion does not hold to 1e-8.
 - "cone": a force is outside its cone of friction by more than 1e-6 N, and no task bounds it.
-- "torque guard": the stack asked for more than the actuators give, and was solved again within that.
+- "clipped": the solver, which ignores inequalities, asked for more torque than the actuators give; or it was stopped.
 - "contact motion": a closed contact is accelerated by more than 1 m/s² or 1 rad/s² against what holds it still. That
   is a tenth of free fall: rounding and the trades of a weighted solver are below it, and a foot that keeps it up is
   5 mm off in a tenth of a second.
@@ -39,14 +38,12 @@ Kind: TypeAlias = Literal[
   second, and no task such as `JointLimits` keeps it from there: a robot has a stop there, whose force the controller
   does not know.
 - "torque limit": an actuator gives 99.9 % of what it, or `TorqueLimits`, has.
-- "torque rate": for 0.1 s torques changed as fast as `Controller(rise=)` allows. After an impact or a jump of a target
-  they do so for a shorter time.
-- "traded": levels are traded by weights for a while, because strict ones would make torques alternate at the bound on
-  their rates: see `wbc.control.compromise`.
 - "out of reach": for a second a task was 20 mm or 0.05 rad or more from its target and came no nearer (by a tenth), and
   no task of higher priority is the reason. Typical errors of models and sensors are smaller.
-- "singular": for 0.1 s a level demands less of a direction near a singularity (`HierarchicalQP.soften`) and misses it
-  by more than 1 m/s² or 1 rad/s², and no task of higher priority is the reason.
+- "yielding": for 0.1 s a task pulls as hard as it may (`ElasticQP`), near a singularity say, and misses a row by more
+  than 1 m/s² or 1 rad/s², and no task of higher priority is the reason.
+- "slowed": for a second the speed of a task's gains bounded the demand of its error (`Gains`), and its target is still
+  away. What misses more than half of that demand is not counted: limits or other tasks hold it back.
 - "late": the tick took longer than its deadline.
 """
 

@@ -52,8 +52,8 @@ def forces_within(robot: Dynamics, tick: Tick, parts: Sequence[Part], force: Arr
         inner[at], whose[at, index] = _inner(robot, contact, force[at], ceiling), 1.0
     start = rows @ inner
     share, change = np.ones(len(rows)), value - start
-    np.divide(upper - start, change, out=share, where=value > upper)
-    np.divide(lower - start, change, out=share, where=value < lower)
+    np.divide(upper - start, change, out=share, where=(value > upper) & (change != 0.0))
+    np.divide(lower - start, change, out=share, where=(value < lower) & (change != 0.0))
     outside = np.maximum(lower - start, start - upper) > nearly  # no share of this way mends that
     share = np.where(outside, 1.0, np.clip(share, 0.0, 1.0))
     of_each = np.where(np.abs(rows) @ whose > 0.0, share[:, None], 1.0).min(axis=0)

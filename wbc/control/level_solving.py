@@ -11,14 +11,16 @@ import numpy as np
 from wbc.arrays import Array
 from wbc.control.equation_of_motion import MotionEquation
 from wbc.control.program import Part, Program
+from wbc.control.pulls import Pulls, posture_rank
 from wbc.control.solving import LEAST, Outcome, Solving, UnsoundRowsError
 from wbc.control.tolerance import force_tolerance
 from wbc.errors import WbcError, show
 from wbc.solvers import Hierarchy
 from wbc.solvers.answer import Answer
 from wbc.solvers.base import Solver
-from wbc.solvers.level import Motion
+from wbc.solvers.level import Elasticity
 from wbc.tasking.layout import Layout
+from wbc.tasking.tick import Tick
 
 FIXED = 1e-9
 """A row with less than this share left is fixed by physics."""
@@ -26,26 +28,21 @@ FIXED = 1e-9
 GRADE = 1e-9
 """A bound may be broken by this share of what its row can be."""
 
-TURNS = 1e-9
-"""A smaller share of a row is nothing."""
-
 
 class LevelSolving(Solving):
     """By any solver: physics is eliminated, and the solver is handed levels in what it leaves free.
 
     Args:
         program: the tasks.
-        solver: whom to ask.
-        levels: how many there are.
-        effort: what each actuator gives, shape (na,).
+        solver: which gets the levels.
+        pulls: bounds how hard levels pull.
     """
 
-    def __init__(self, program: Program, solver: Solver, levels: int, effort: Array) -> None:
-        self._layout, self._solver, self._count = program.layout, solver, levels
-        gives = (effort > 0.0) & np.isfinite(effort)
-        self._share = np.where(gives, 1.0 / np.where(gives, effort, 1.0), 0.0)
+    def __init__(self, program: Program, solver: Solver, pulls: Pulls) -> None:
+        self._program, self._layout, self._solver, self._pulls = program, program.layout, solver, pulls
+        self._count, self._exact = program.levels, program.exact
 
-    def solve(self, equation: MotionEquation, parts: Sequence[Part], seconds: float) -> Outcome:
+    def solve(self, equation: MotionEquation, parts: Sequence[Part], tick: Tick, seconds: float) -> Outcome:
         """See `Solving`."""
         began = perf_counter()
         nv, nf = self._layout.nv, self._layout.nf
@@ -65,13 +62,11 @@ class LevelSolving(Solving):
         hierarchy.lower -= shift
         hierarchy.upper -= shift
         hierarchy.norms = norms
-        units = _units(A_y, equation.lengths, norms)
-        hierarchy.yields_from, hierarchy.scales = 1, scales_of(parts, hierarchy, units)
-        hierarchy.loads = self._share[:, None] * (equation.K[equation.actuated] @ C[:, 1:])
-        velocity = np.zeros(len(C))
-        velocity[:nv] = equation.lengths * equation.velocity
-        joints = C[:nv, 1:] / equation.lengths[:, None]
-        hierarchy.motion = Motion(C[:, 1:].T @ velocity, A_y @ velocity, joints)
+        hierarchy.exact = self._exact
+        posture = posture_rank(parts, self._count)
+        pull = self._pulls.bound(self._program.tasks_at(posture), tick.period)
+        rows = tuple((part.entry.name, len(part.lower)) for part in parts)
+        hierarchy.elasticity = Elasticity(posture, pull, tick.time, rows)
         answer = ask(self._solver, hierarchy, max(seconds - (perf_counter() - began), LEAST))
         if isinstance(answer, Exception):
             return Outcome(equation.expand(C[:, 0]), "failed", reason=answer)
@@ -82,16 +77,6 @@ class LevelSolving(Solving):
         off = np.maximum(np.abs(answer.residual), np.maximum(hierarchy.lower - value, value - hierarchy.upper))
         beyond = _bounds_beyond(parts, off, allowed, 0.5 * force_tolerance(equation.scale))
         return outcome_of(answer, x, beyond)
-
-
-def _units(A: Array, lengths: Array, norms: Array) -> Array:
-    """In what rows of y are measured: 1 / L where there is nothing in them but what turns, else 1; shape (rows,)."""
-    turns = np.flatnonzero(lengths != 1.0)
-    if not len(turns):
-        return np.ones(len(A))
-    parts = np.abs(A) > TURNS * norms[:, None]
-    moves = np.delete(parts, turns, axis=1).any(axis=1)
-    return np.where(parts.any(axis=1) & ~moves, 1.0 / lengths[turns[0]], 1.0)
 
 
 def _bounds_beyond(parts: Sequence[Part], off: Array, allowed: Array, tolerance: float) -> bool:
@@ -105,7 +90,7 @@ def _bounds_beyond(parts: Sequence[Part], off: Array, allowed: Array, tolerance:
         if not part.equation:
             residual = off[start:stop]
             load = part.force is not None or part.torque is not None
-            if load and residual.max(initial=0.0) > tolerance:
+            if load and residual.max(initial=0.0) > max(tolerance, part.entry.slack):
                 return True
             if ((residual > allowed[start:stop]) & (part.lower == part.upper)).any():
                 return True
@@ -152,25 +137,6 @@ def hierarchy_of(parts: Sequence[Part], levels: int, A: Array) -> Hierarchy:
     return hierarchy
 
 
-def scales_of(parts: Sequence[Part], hierarchy: Hierarchy, units: Array) -> Array:
-    """What is left of a direction is measured by these: the mean size of the rows of each part, each in its own unit.
-
-    Args:
-        parts: of a tick.
-        hierarchy: their rows, with the weights.
-        units: of the rows, shape (rows,).
-    """
-    norms = hierarchy.scaled_norms()
-    assert norms is not None
-    scales, start = np.zeros(len(norms)), 0
-    for part in parts:
-        at = slice(start, start + len(part.lower))
-        start = at.stop
-        if len(part.lower):
-            scales[at] = np.sqrt(np.mean((norms[at] / units[at]) ** 2)) * units[at]
-    return scales
-
-
 def ask(solver: Solver, hierarchy: Hierarchy, seconds: float) -> Answer | Exception:
     """What a solver says to levels; the exception, where a hard state was too much for it."""
     try:
@@ -202,5 +168,5 @@ def outcome_of(answer: Answer, x: Array, beyond: bool = False) -> Outcome:
         answer.iterations,
         answer.status == "iteration-limit",
         answer.status == "violated",
-        yielding=tuple(answer.yielding),
+        pulls=() if answer.pulls is None else tuple(answer.pulls.tolist()),
     )

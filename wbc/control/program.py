@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -11,6 +11,7 @@ from wbc.arrays import Array
 from wbc.control.equation_of_motion import EquationOfMotion
 from wbc.control.stack import Stack
 from wbc.dynamics.base import Dynamics
+from wbc.solvers.elastic_qp import HELD
 from wbc.tasking.layout import Layout
 from wbc.tasking.rows import Block
 from wbc.tasking.task import Task
@@ -31,12 +32,13 @@ class Entry:
         name: what the stack calls it.
         level: its priority in the stack.
         rank: its level among those that a solver sees: without levels of nothing but physics on top.
+        slack: a bound that is missed by less counts as held, in the unit of its row: `HELD` on levels that may yield.
     """
 
-    __slots__ = ("frame", "level", "name", "rank", "task")
+    __slots__ = ("frame", "level", "name", "rank", "slack", "task")
 
-    def __init__(self, task: Task, name: str, level: int, rank: int) -> None:
-        self.task, self.name, self.level, self.rank = task, name, level, rank
+    def __init__(self, task: Task, name: str, level: int, rank: int, slack: float = 0.0) -> None:
+        self.task, self.name, self.level, self.rank, self.slack = task, name, level, rank, slack
         frame = getattr(task, "frame", None)
         self.frame = frame if isinstance(frame, str) else None
 
@@ -107,19 +109,26 @@ class Program:
         stack: the tasks, and how far each is in force.
         layout: of x.
         below: tasks on a level below those of the stack.
+        box: keeps torques within what the actuators give, above the stack; None: nothing does.
+        yields: whether the solver's levels yield: its first level then holds what can always hold, the bounds on
+            torques and contact forces at the top of the stack.
         checked: names of tasks whose rows were looked at, for other contacts say; those of others are looked at once.
 
     Attributes:
         layout: of x.
         entries: the tasks, and their places.
         levels: how many a solver sees.
-        leading_bounds: how many of them, from the first on, do nothing but bound something.
-        leading_needs: how many of them, from the first on, do nothing but bound something or hold contacts.
-        bounds_torques: whether a task keeps torques within what the actuators give.
+        exact: how many of them, from the first on, a solver that trades priorities must not trade.
     """
 
     def __init__(
-        self, stack: Stack, layout: Layout, below: Sequence[Task] = (), checked: set[str] | None = None
+        self,
+        stack: Stack,
+        layout: Layout,
+        below: Sequence[Task] = (),
+        box: Task | None = None,
+        yields: bool = False,
+        checked: set[str] | None = None,
     ) -> None:
         self.layout, self._stack = layout, stack
         self._checked = set() if checked is None else checked
@@ -128,23 +137,27 @@ class Program:
         top = 0  # levels of nothing but physics are no solver's
         while top < len(levels) - 1 and all(isinstance(task, EquationOfMotion) for task in levels[top]):
             top += 1
-        self.entries = [
-            Entry(task, stack.name_of(task), level, level - top)
+        first = int(box is not None or yields)  # a level above those of the stack
+        needs = _leading_needs(levels[top:]) if yields else 0
+
+        def rank(task: Task, level: int) -> int:
+            return 0 if task.always_holds and level < needs else first + level
+
+        ranked = [
+            (task, stack.name_of(task), level, rank(task, level - top))
             for level, tasks in enumerate(levels)
             for task in tasks
             if not isinstance(task, EquationOfMotion)
         ]
-        self.entries += [Entry(task, task.name, len(levels), len(levels) - top) for task in below]
-        self.levels = len(levels) - top + bool(below)
-        self.bounds_torques = any(entry.task.bounds_torques for entry in self.entries)
-        self.leading_bounds = self._leading(lambda task: task.bounds_only)
-        self.leading_needs = self._leading(lambda task: task.bounds_only or task.holds_contacts)
-
-    def _leading(self, is_such: Callable[[Task], bool]) -> int:
-        """How many levels, from the first on, have such tasks and no others."""
-        others = {entry.rank for entry in self.entries if not is_such(entry.task)}
-        filled = {entry.rank for entry in self.entries}
-        return next(rank for rank in range(self.levels + 1) if rank in others or rank not in filled)
+        ranked += [(task, task.name, len(levels), first + len(levels) - top) for task in below]
+        self.entries = [Entry(*entry, HELD if yields and entry[-1] else 0.0) for entry in ranked]
+        self.entries.sort(key=lambda entry: entry.rank)
+        self.levels = first + len(levels) - top + bool(below)
+        self.exact = 1 if yields else 1 + first
+        self._box = None if box is None else Entry(box, box.name, -1, 0)
+        highest = levels[top] if levels else []
+        top_loads = all(task.bounds_torques or task.bounds_contacts for task in highest)
+        self._box_rank = 0 if yields else first if top_loads else -1
 
     def parts(self, robot: Dynamics, tick: Tick) -> tuple[Part, ...]:
         """The rows of all tasks in the robot's present state; tasks that are switched off are left out."""
@@ -152,7 +165,7 @@ class Program:
         if len(self._frames) > 1:
             robot.frames_motion(self._frames)  # together they cost little more than one
         kinematic, schedule = self.layout.kinematic, self._stack.schedule
-        partial = schedule.partial
+        partial, box = schedule.partial, self._box
         for entry in self.entries:
             presence = schedule.presence(entry.name) if partial else 1.0
             if presence == 0.0:
@@ -176,8 +189,17 @@ class Program:
             first = rows.velocity if kinematic else rows.acceleration
             values = lower, upper, rows.weights, task.weight, first, rows.force, rows.torque, entry
             found.append(_new_tuple(Part, values))  # in half the time of Part(...): it happens for each task
+            if entry.rank == self._box_rank and task.bounds_torques and presence == 1.0:
+                box = None  # this task does the same
+        if box is not None:
+            rows = box.task.rows(robot, tick)
+            found.insert(0, Part(rows.lower, rows.upper, None, 1.0, None, None, rows.torque, box))
         self._frames = tuple(frames)
         return tuple(found)
+
+    def tasks_at(self, rank: int) -> list[Task]:
+        """The tasks of a level, by its rank."""
+        return [entry.task for entry in self.entries if entry.rank == rank]
 
     def parts_or_error(self, robot: Dynamics, tick: Tick) -> tuple[Part, ...]:
         """As `parts`; an error that a task raises names the task."""
@@ -203,6 +225,14 @@ class Program:
         """
         parts = self.parts_or_error(robot, tick)
         return [part.entry.name for part in parts if not part.entry.task.bounds_only and part.counts()[1]]
+
+
+def _leading_needs(levels: Sequence[Sequence[Task]]) -> int:
+    """How many levels, from the first on, have no tasks but those that bound something or hold contacts."""
+    for count, tasks in enumerate(levels):
+        if not all(task.bounds_only or task.holds_contacts or isinstance(task, EquationOfMotion) for task in tasks):
+            return count
+    return len(levels)
 
 
 def row_counts(stack: Stack, robot: Dynamics, tick: Tick) -> dict[str, tuple[int, int]]:

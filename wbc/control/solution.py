@@ -143,11 +143,9 @@ class Solution(Evidence):
             self._tick,
             self._table,
             self._past,
-            [(level, row) for level, row, _ in self._yielding],
-            self._guarded,
+            self._clipped,
             self._names,
             lambda: self._equation().freedom(),
-            self._traded,
         ).health()
 
     def _remarks(self) -> str:

@@ -9,9 +9,10 @@ from typing import Literal, NamedTuple
 from wbc.arrays import Array
 from wbc.control.equation_of_motion import MotionEquation
 from wbc.control.program import Part
+from wbc.tasking.tick import Tick
 
 LEAST = 1e-5
-"""A solver is given as much time as this at least, s: it then keeps what must be kept."""
+"""A solver is given at least this time, s: it then keeps what must be kept."""
 
 Status = Literal["optimal", "relaxed", "failed"]
 
@@ -24,13 +25,10 @@ class Outcome(NamedTuple):
         status: "optimal", "relaxed" or "failed".
         iterations: of the solver.
         interrupted: whether the solver was stopped by its bound on steps or time.
-        ignored: whether an inequality is violated because the solver looks at none.
+        ignored: whether an inequality is violated because the solver ignores inequalities.
         reason: why it failed.
-        yielding: the directions that levels are about to lose, and ask less of: level, row of all tasks' rows that has
-            most of it, and how much of its size is left.
-        guarded: whether it was solved again within what the actuators give.
-        steadied: whether it was solved again with a bound on the change of torques.
-        traded: whether levels were traded by weights for a while: see `wbc.control.compromise`.
+        pulls: how hard the tasks of each rank pull, as a fraction of its bound; empty if the solver bounds none.
+        clipped: whether torques or contact forces were clipped to their limits after the solve.
     """
 
     x: Array
@@ -39,10 +37,8 @@ class Outcome(NamedTuple):
     interrupted: bool = False
     ignored: bool = False
     reason: Exception | None = None
-    yielding: Sequence[tuple[int, int, float]] = ()
-    guarded: bool = False
-    steadied: bool = False
-    traded: bool = False
+    pulls: Sequence[float] = ()
+    clipped: bool = False
 
 
 class UnsoundRowsError(Exception):
@@ -53,20 +49,28 @@ class Solving(ABC):
     """How a controller solves its ticks, for one layout of x."""
 
     keeps_physics = False
-    """Whether the equation of motion holds to rounding in whatever it gives, where there are no closed loops."""
+    """Whether the equation of motion holds to rounding in every answer, if there are no closed loops."""
 
     @abstractmethod
-    def solve(self, equation: MotionEquation, parts: Sequence[Part], seconds: float) -> Outcome:
+    def solve(self, equation: MotionEquation, parts: Sequence[Part], tick: Tick, seconds: float) -> Outcome:
         """Solves a tick.
 
         Args:
             equation: physics.
             parts: the rows of the tasks.
+            tick: the moment.
             seconds: that it may take; inf: any.
 
         Raises:
             UnsoundRowsError: a number can't be used.
         """
+
+    def pulls(self) -> dict[str, Array]:
+        """The multipliers of the tasks' rows after the last solve, by task; empty if it keeps none."""
+        return {}
+
+    def adopt(self, pulls: dict[str, Array]) -> None:  # noqa: B027  one that keeps none has nothing to adopt
+        """Continues with the multipliers of another layout's last solve."""
 
     def forget(self) -> None:  # noqa: B027  a solver that is handed levels forgets by itself
         """Forgets what it remembers from tick to tick."""

@@ -193,7 +193,8 @@ class Stack(Independent):
         self._change(name, "weight", weight, duration)
 
     def fade_gains(self, name: str, gains: Gains | ArrayLike, duration: float = 0.5) -> None:
-        """Changes the gains of a task smoothly, from the next tick on: kp and kd go straight to their new values.
+        """Changes the gains of a task smoothly, from the next tick on: kp, kd and 1 / speed go straight to their new
+        values.
 
         Args:
             name: of the task.

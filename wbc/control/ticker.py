@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import warnings
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol
@@ -74,7 +73,6 @@ class Ticker:
         self._physics = next((task for task in stack if isinstance(task, EquationOfMotion)), None)
         self._layouts: dict[tuple[str, ...], Layout] = {}
         self._layout: Layout | None = None
-        self._changed = -np.inf
         rubbing = Rubbing(robot) if rubs else None
         self._rubbing = None if rubbing is None or rubbing.idle else rubbing
         self.forget()
@@ -83,12 +81,9 @@ class Ticker:
         """Forgets the past, as at the start."""
         self.time = 0.0
         self.began, self._still, self._new_clock = False, 0, False
-        self._changed = -np.inf
         self._warned_of_speed = False
         self._last: Ended | None = None
         self._torque: Array | None = None
-        self._moved: tuple[float, Array, Array] | None = None  # the last tick at another time: its time, v and v̇
-        self._velocity: Array | None = None
         self._watch = Watch()
         if self._rubbing is not None:
             self._rubbing.forget()
@@ -103,17 +98,10 @@ class Ticker:
         closed = self._stack.support.closed
         if self._layout is None or self._layout.contacts is not closed:
             names = tuple(contact.name for contact in closed)
-            if self._layout is not None:
-                self._changed = self.time
             if names not in self._layouts:
                 self._layouts[names] = Layout(self._robot, closed, self._kinematic)
             self._layout = self._layouts[names]
         return self._layout
-
-    @property
-    def unchanged_for(self) -> float:
-        """For how long the same contacts have been closed, s; inf: since the first tick."""
-        return self.time - self._changed
 
     def tick(self, t: float | None, period: float) -> Tick:
         """The tick at a time: ramps are carried on to it.
@@ -151,25 +139,7 @@ class Ticker:
 
     def note(self, ended: Ended | None) -> None:
         """Remembers what a tick came to."""
-        self._last, self.began, self._velocity = ended, True, self._robot.v
-
-    def innovation(self) -> Array | None:
-        """What v is beyond what the last tick at another time expected, m/s and rad/s, shape (nv,); None: there was
-        none.
-        """
-        if self._moved is None:
-            return None
-        time, v, acceleration = self._moved
-        found: Array = self._robot.v - v - (self.time - time) * acceleration
-        return found
-
-    @property
-    def expected_change(self) -> float:
-        """How far v was to change since the last tick at another time, |T v̇|, m/s and rad/s; 0: it is not known."""
-        if self._moved is None:
-            return 0.0
-        time, _, acceleration = self._moved
-        return (self.time - time) * math.sqrt(acceleration.dot(acceleration))
+        self._last, self.began = ended, True
 
     def _set_clock(self, time: float, period: float) -> None:
         """The tick is a period after the last one, whatever its clock says: what is under way goes on from there."""
@@ -179,14 +149,12 @@ class Ticker:
             self._stack.schedule.shift(by)
             self._stack.support.shift(by)
             self.time += by
-            self._changed += by
 
     def watch(
         self,
         tick: Tick,
         parts: Sequence[Part],
-        yielding: Sequence[tuple[int, int, float]],
-        hurried: bool,
+        pulls: Sequence[float],
         measured: Mapping[str, Array] | None,
     ) -> Past:
         """The memory of earlier ticks for a solution; call it before `note`.
@@ -194,17 +162,14 @@ class Ticker:
         Args:
             tick: the moment.
             parts: the rows of its tasks.
-            yielding: see `Outcome`.
-            hurried: whether torques change as fast as they may.
+            pulls: see `Outcome`.
             measured: forces by contact, N; None: none were measured.
         """
         watch, robot = self._watch, self._robot
         if watch.due(tick.time):
             watch.look(robot, tick, parts)
-        if yielding or watch.past.weak:
-            watch.mark(tick.time, yielding)
-        if hurried or watch.past.hurried is not None:
-            watch.hurry(tick.time, hurried)
+        if watch.past.yielding or any(pull > 1.0 for pull in pulls):
+            watch.mark(tick.time, pulls)
         if measured is not None or watch.past.empty:
             watch.feel(robot, tick, self._last, measured)
         return watch.past
@@ -220,8 +185,6 @@ class Ticker:
             )
         if time != self.time:
             self._torque, self._still = None if self._last is None else self._last.torque, 0
-            if self._last is not None and self._velocity is not None:
-                self._moved = self.time, self._velocity, self._last.acceleration
             return
         self._still += 1
         if self._still == STANDING_STILL:

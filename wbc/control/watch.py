@@ -48,6 +48,7 @@ class Look:
         errors: by task, desired − measured, as `Task.error`, in its units, shape (rows,) each.
         ends: how far joints are beyond the ends of their ranges, rad or m, by name.
         stays: the persisting errors, computed on first use; None before.
+        slowed: the errors whose approach was bounded, computed on first use; None before.
         meant: by task and row, whether higher tasks oppose it; computed once per look.
     """
 
@@ -55,6 +56,7 @@ class Look:
     errors: Mapping[str, Array]
     ends: Mapping[str, float] = field(default_factory=dict)
     stays: list[Finding] | None = None
+    slowed: list[Finding] | None = None
     meant: dict[tuple[str, int], bool] = field(default_factory=dict)
 
 
@@ -80,14 +82,12 @@ class Past(NamedTuple):
     Attributes:
         looks: the last ones, the oldest first.
         empty: the contacts that carry nothing, by name.
-        weak: since when levels yield, s: by level and row, as solvers count them.
-        hurried: since when torques change as fast as they may in each tick, s; None: they do not.
+        yielding: since when levels pull as hard as they may, s: by rank, as solvers count levels.
     """
 
     looks: tuple[Look, ...]
     empty: Mapping[str, Empty]
-    weak: Mapping[tuple[int, int], float]
-    hurried: float | None = None
+    yielding: Mapping[int, float]
 
 
 NOTHING = Past((), {}, {})
@@ -131,26 +131,16 @@ class Watch:
         self.past = self.past._replace(looks=(*kept, Look(now, errors, self._ends.beyond(robot))))
         self._from, self._to = now, now + EVERY
 
-    def mark(self, time: float, yielding: Sequence[tuple[int, int, float]]) -> None:
+    def mark(self, time: float, pulls: Sequence[float]) -> None:
         """Remembers since when levels yield.
 
         Args:
             time: of the tick, s.
-            yielding: see `Outcome`.
+            pulls: see `Outcome`.
         """
-        before = self.past.weak
-        weak = {(level, row): min(before.get((level, row), time), time) for level, row, _ in yielding}
-        self.past = self.past._replace(weak=weak)
-
-    def hurry(self, time: float, hurried: bool) -> None:
-        """Remembers since when torques change as fast as they may.
-
-        Args:
-            time: of the tick, s.
-            hurried: whether they do so in it.
-        """
-        since = self.past.hurried
-        self.past = self.past._replace(hurried=min(time if since is None else since, time) if hurried else None)
+        before = self.past.yielding
+        since = {rank: min(before.get(rank, time), time) for rank, pull in enumerate(pulls) if pull > 1.0}
+        self.past = self.past._replace(yielding=since)
 
     def feel(self, robot: Dynamics, tick: Tick, last: Ended | None, measured: Mapping[str, Array] | None) -> None:
         """Compares the normal forces that were felt with those that were commanded at the tick before.

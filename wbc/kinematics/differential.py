@@ -48,7 +48,7 @@ class DifferentialKinematics(Independent):
     Args:
         robot: of `wbc.load`; it works on a copy.
         stack: of velocity tasks. It may be changed while it runs: weights, targets, contacts.
-        solver: see `Controller`; "operational-space" has no meaning for velocities.
+        solver: see `Controller`; "elastic-qp" and "operational-space" have no meaning for velocities.
         period: between ticks, s; position limits need it, and `run` integrates over it.
 
     Attributes:
@@ -82,6 +82,8 @@ class DifferentialKinematics(Independent):
         self.solver = usable_solver(solver)
         if self.solver.dynamically_consistent:
             raise WbcError(f"{type(self.solver).__name__} is for torques; for velocities use 'nullspace'")
+        if self.solver.yields:
+            raise WbcError(f"{type(self.solver).__name__} bounds accelerations; for velocities use 'hierarchical-qp'")
         check_tasks(self.robot, stack)
         self._ticker, self._turn = Ticker(self.robot, stack, kinematic=True), Turn()
         self._programs: dict[Layout, Program] = {}

@@ -56,7 +56,7 @@ DURATION = 10.5
 
 def demo(
     backend: str = "auto",
-    solver: str = "hierarchical-qp",
+    solver: str = "elastic-qp",
     simulator: str = "mujoco",
     share: float = SHARE,
     realism: Realism | None = None,
@@ -77,7 +77,7 @@ def demo(
     first, *others = trot.swings
     stack = wbc.Stack(
         tasks.EquationOfMotion()
-        / (tasks.TorqueLimits() + tasks.FrictionCones())
+        / (tasks.TorqueLimits(rate=5e3) + tasks.FrictionCones())
         / tasks.ContactMotion()
         / sum(others, start=first)
         / (stand + trot.base)

@@ -34,7 +34,7 @@ def default_simulator() -> str:
 def load_scene(
     what: str,
     backend: str = "auto",
-    solver: str = "hierarchical-qp",
+    solver: str = "",
     simulator: str = "",
     arguments: Mapping[str, object] | None = None,
 ) -> Runnable:
@@ -44,13 +44,15 @@ def load_scene(
         what: "demo", "demo-humanoid", the name or number of an example, or the path of a Python file, or of a TOML file
             with a stack.
         backend: see `wbc.load`.
-        solver: see `wbc.Controller`.
+        solver: see `wbc.Controller`; empty: the scene's own.
         simulator: "mujoco", "builtin", or empty for MuJoCo where it is installed.
         arguments: others of the function, by name.
     """
     make = _scene_function(what)
-    given = {"backend": backend, "solver": solver, "simulator": simulator or default_simulator()}
+    given = {"backend": backend, "simulator": simulator or default_simulator()}
     taken = inspect.signature(make).parameters
+    if solver or ("solver" in taken and taken["solver"].default is inspect.Parameter.empty):
+        given["solver"] = solver or "elastic-qp"
     found = make(**{name: value for name, value in given.items() if name in taken} | dict(arguments or {}))
     if not isinstance(found, Runnable):
         raise WbcError(f"scene() of {scene_name(what)} returned {show(found)}; it must return a wbc.simulation.Scene")

@@ -40,7 +40,7 @@ DURATION = 18.5
 
 def demo_humanoid(
     backend: str = "auto",
-    solver: str = "hierarchical-qp",
+    solver: str = "elastic-qp",
     simulator: str = "mujoco",
     impulse: float = IMPULSE,
     realism: Realism | None = None,

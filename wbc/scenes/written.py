@@ -32,9 +32,7 @@ def stack_scene(path: Path) -> Callable[..., Runnable]:
         path: of the TOML file.
     """
 
-    def scene(
-        backend: str = "auto", solver: str = "hierarchical-qp", simulator: str = "mujoco", robot: str = ""
-    ) -> Runnable:
+    def scene(backend: str = "auto", solver: str = "", simulator: str = "mujoco", robot: str = "") -> Runnable:
         try:
             text = read_text(path)
             named = robot or _found_from(path, robot_of(text))
@@ -48,8 +46,8 @@ def stack_scene(path: Path) -> Callable[..., Runnable]:
             if stack.kinematic:
                 from wbc.kinematics import DifferentialKinematics, KinematicScene
 
-                return KinematicScene(DifferentialKinematics(loaded, stack, solver), DURATION)
-            controller = Controller(loaded, stack, solver)
+                return KinematicScene(DifferentialKinematics(loaded, stack, solver or "hierarchical-qp"), DURATION)
+            controller = Controller(loaded, stack, solver or "elastic-qp")
         except WbcError as error:
             raise WbcError(f"{path}: {error}") from None
         touching = [contact for contact in stack.contacts if contact.on is None]

@@ -15,6 +15,7 @@ from wbc.solvers.base import Solver
 from wbc.solvers.level import Hierarchy, Level
 
 if TYPE_CHECKING:
+    from wbc.solvers.elastic_qp import ElasticQP
     from wbc.solvers.hierarchical_qp import HierarchicalQP
     from wbc.solvers.nullspace import NullSpace
     from wbc.solvers.operational_space import OperationalSpace
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Answer",
     "AnswerStatus",
+    "ElasticQP",
     "HierarchicalQP",
     "Hierarchy",
     "Level",
@@ -39,6 +41,7 @@ __all__ = [
 ]
 
 _SOLVERS = {
+    "elastic-qp": "ElasticQP",
     "hierarchical-qp": "HierarchicalQP",
     "nullspace": "NullSpace",
     "operational-space": "OperationalSpace",
@@ -61,7 +64,7 @@ def make_solver(name: str, **options: object) -> Solver:
     """Make a solver by name.
 
     Args:
-        name: "hierarchical-qp", "nullspace", "sequential-qp", "weighted-qp" or "operational-space".
+        name: "elastic-qp", "hierarchical-qp", "nullspace", "sequential-qp", "weighted-qp" or "operational-space".
         **options: arguments of its class.
 
     Raises:

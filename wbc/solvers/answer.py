@@ -63,8 +63,8 @@ class Answer:
         reason: why it failed, where an error was the cause.
         side: what each row is held at, -1 `lower`, +1 `upper`, 0 not held, shape (M,); None where the solver holds
             none.
-        yielding: directions near a singularity, of which levels demand less: level, row with the largest part, and the
-            share of its size that is left. Only if the hierarchy sets `yields_from`.
+        pulls: how hard each level pulls, as a fraction of its bound: above 1 the level yields; shape (levels,). None:
+            the solver bounds none. See `ElasticQP`.
     """
 
     x: Array
@@ -74,7 +74,7 @@ class Answer:
     residual: Array
     reason: Exception | None = None
     side: Sides | None = None
-    yielding: Sequence[tuple[int, int, float]] = ()
+    pulls: Array | None = None
     _starts: Sequence[int] = ()
     _ranks: Sequence[int] = ()
     _weights: Array | None = None
@@ -133,7 +133,8 @@ def grade(
     size: Array | None = None,
     candidates: Sequence[int] | None = None,
     reason: Exception | None = None,
-    yielding: Sequence[tuple[int, int, float]] = (),
+    slack: Array | None = None,
+    loads: Array | None = None,
 ) -> Answer:
     """Make the answer of an x: residuals, costs and status from the rows themselves, whatever the solver believes.
 
@@ -151,7 +152,8 @@ def grade(
         size: the size of the terms of A x by row, where the solver has it already.
         candidates: the inequality rows that can be violated, where the solver knows; None for all.
         reason: as in `Answer`.
-        yielding: as in `Answer`.
+        slack: by how much more each row may be violated, shape (M,); None: by nothing.
+        loads: `Answer.pulls`.
         ignores_inequalities: a violated inequality is then reported as ``violated``, not as ``relaxed``.
     """
     if value is None:
@@ -161,7 +163,7 @@ def grade(
     np.subtract(value, residual, out=residual)
     if size is None:
         size = np.abs(hierarchy.A).dot(np.abs(x)) + 1.0
-    allowed = tolerance * size
+    allowed = tolerance * size if slack is None else tolerance * size + slack
     if status is None:
         if candidates is None:
             beyond = np.abs(residual) > allowed
@@ -172,4 +174,4 @@ def grade(
         status = "optimal" if not violated else "violated" if ignores_inequalities else "relaxed"
     weights = None if hierarchy.weights is None else hierarchy.weights.copy()
     starts = hierarchy.starts.copy()
-    return Answer(x, status, iterations, time, residual, reason, side, yielding, starts, ranks, weights, allowed, pulls)
+    return Answer(x, status, iterations, time, residual, reason, side, loads, starts, ranks, weights, allowed, pulls)

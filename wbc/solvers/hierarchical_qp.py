@@ -11,14 +11,11 @@ import numpy as np
 from wbc import compiled as build
 from wbc.errors import WbcError
 from wbc.solvers.answer import Answer, grade
-from wbc.solvers.base import Solver
+from wbc.solvers.base import CompiledPlan, Solver
 from wbc.solvers.elimination import RANK_TOLERANCE
 from wbc.solvers.hierarchical.compiled import Compiled
-from wbc.solvers.hierarchical.engine import LONG, STOPPED, UNSOUND, Engine, Found, Request
+from wbc.solvers.hierarchical.engine import STOPPED, UNSOUND, Engine, Found, Request
 from wbc.solvers.level import Hierarchy, LevelLike
-
-SOFTEN = 0.02
-"""Knees bent by 0.3 rad or more leave more than this share of what carries a base: they are held exactly."""
 
 _KEPT = 8
 """So many layouts are kept, each with its last active set: a controller has one for each set of closed contacts."""
@@ -42,7 +39,6 @@ class HierarchicalQP(Solver):
         warm_start: bool = True,
         rank_tolerance: float = RANK_TOLERANCE,
         compiled: bool | None = None,
-        soften: float = SOFTEN,
     ) -> None:
         """Make a solver.
 
@@ -53,12 +49,6 @@ class HierarchicalQP(Solver):
             warm_start: begin with the last solve's active set.
             rank_tolerance: see `elimination.RANK_TOLERANCE`.
             compiled: whether the compiled kernel is used; None: where it was built.
-            soften: in a controller, a level demands less, continuously, of a direction of which less than this share of
-                its rows' size is left: near a singularity it would otherwise cause huge accelerations. If the stack has
-                torque limits, and the demand would need more than four times the actuators' torques, this begins
-                earlier, at up to ten times this share; likewise for a direction along which joints are fast, and are
-                asked to be faster still, as far as they get within 50 ms. 0: every level is held exactly. Levels
-                passed to `solve` are always held exactly, unless they are a `Hierarchy` with `yields_from`.
 
         Raises:
             WbcError: an argument can't be used; `compiled` is True and there is no kernel.
@@ -73,20 +63,24 @@ class HierarchicalQP(Solver):
                 "(pip install --no-binary wbc wbc), and leave WBC_KERNEL unset"
             )
         self.max_iterations, self.deadline, self.warm_start = int(max_iterations), deadline, warm_start
-        if not 0.0 <= soften < 1.0:
-            raise WbcError(f"soften is {soften!r}, expected a share from 0 to below 1")
-        self.rank_tolerance, self.compiled, self.soften = float(rank_tolerance), compiled, float(soften)
+        self.rank_tolerance, self.compiled = float(rank_tolerance), compiled
         self._engines: dict[tuple[object, ...], Engine] = {}
+
+    @property
+    def engine(self) -> str:
+        """See `Solver`."""
+        return "compiled" if self._is_compiled() else "numpy"
 
     def reset(self) -> None:
         """Forget the last active sets."""
         for engine in self._engines.values():
             engine.forget()
 
-    def plan_levels(self, count: int) -> list[tuple[int, float]] | None:
-        """Each level is where it is, see `Solver.plan_levels`."""
-        # what a subclass has changed must not be passed by
-        return [(k, 1.0) for k in range(count)] if type(self) is HierarchicalQP and self._is_compiled() else None
+    def compiled_plan(self, levels: int, exact: int, posture: int) -> CompiledPlan | None:
+        """Each level is where it is, see `Solver.compiled_plan`."""
+        if type(self) is not HierarchicalQP or not self._is_compiled():  # what a subclass has changed counts
+            return None
+        return CompiledPlan(tuple(range(levels)), (1.0,) * levels, self.max_iterations, self.rank_tolerance)
 
     def solve(
         self, levels: Hierarchy | Sequence[LevelLike], *, validate: bool = True, seconds: float = np.inf
@@ -110,16 +104,7 @@ class HierarchicalQP(Solver):
             engine.forget()
         spent = perf_counter() - began
         seconds = min(self.deadline, seconds) - spent
-        yields = hierarchy.yields_from, hierarchy.scales, hierarchy.loads, hierarchy.scaled_motion()
-        found = engine.solve(Request(A, lower, upper, norms, seconds, self.soften, *yields))
-        lost = found.status == STOPPED and LONG < found.steps < self.max_iterations
-        if lost and self.soften and yields[0] is not None:
-            left = seconds + spent - (perf_counter() - began)
-            if left > 0.0:  # limits beside soft directions made the search give up, not the time
-                again = engine.solve(Request(A, lower, upper, norms, left, 0.0, *yields))
-                if again.status < STOPPED:
-                    again.steps += found.steps
-                    found = again
+        found = engine.solve(Request(A, lower, upper, norms, seconds))
         if found.status == UNSOUND:
             return _unsound(hierarchy, found, began)
         if norms is None or hierarchy.weights is not None:
@@ -136,7 +121,6 @@ class HierarchicalQP(Solver):
             value=found.value if hierarchy.weights is None else None,
             size=norms * (1.0 + float(found.x.dot(found.x)) ** 0.5),
             candidates=np.flatnonzero(found.side).tolist(),
-            yielding=found.yielding,
         )
 
     def _is_compiled(self) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from math import nan
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -48,18 +49,21 @@ class Level:
 LevelLike: TypeAlias = "Level | tuple[ArrayLike, ArrayLike, ArrayLike]"
 
 
-class Motion(NamedTuple):
-    """How x is run along now, where x are accelerations.
+class Elasticity(NamedTuple):
+    """How levels below the exact ones yield, and when: see `ElasticQP`.
 
     Attributes:
-        velocity: shape (n,).
-        rates: the velocity of each row: its value, where its right side is an acceleration; shape (M,).
-        joints: rows of the accelerations of joints, rad/s² or m/s²; shape (q, n).
+        posture: the level by which pulls are measured, an index of the hierarchy.
+        pull: bound on the pull of the level above the posture, m/s².
+        time: of the tick, s; a solve at the time of the last one is that one once more.
+        rows: names of the rows in their order, and how many have each name: memory of rows goes by these. Empty: by
+            levels.
     """
 
-    velocity: Array
-    rates: Array
-    joints: Array
+    posture: int
+    pull: float
+    time: float = nan
+    rows: tuple[tuple[str, int], ...] = ()
 
 
 class Hierarchy:
@@ -74,30 +78,22 @@ class Hierarchy:
         weights: weights of the squared residuals, shape (M,); None for ones.
         norms: the sizes of the rows before anything was eliminated from them, shape (M,): ranks are judged by these.
             None: the norms of the rows of A.
-        yields_from: the first level that may ask less of a direction that it is about to lose, where the solver does
-            that. None: none may, every level is held exactly.
-        scales: the size by which a solver measures what is left of a row, with its weight, shape (M,). None: that of
-            its level.
-        loads: what x takes of what can be given, rows L of which |L x| is 1 where it is all, shape (q, n): a level that
-            asks for more of a direction may ask less of it earlier. None: anything can be given.
-        motion: how x is run along: a level may ask earlier for less of a direction that it makes faster and faster.
-            None: at rest.
+        exact: how many levels, from the first on, a solver that trades priorities must not trade.
+        elasticity: of the levels below these, for `ElasticQP`; None: the last level is the posture.
         starts: first row of each level, and M at the end.
         names: names of the levels, for messages.
     """
 
     __slots__ = (
         "A",
-        "loads",
+        "elasticity",
+        "exact",
         "lower",
-        "motion",
         "names",
         "norms",
-        "scales",
         "starts",
         "upper",
         "weights",
-        "yields_from",
     )
 
     def __init__(self, sizes: Sequence[int], unknowns: int, names: Sequence[str] | None = None) -> None:
@@ -115,10 +111,8 @@ class Hierarchy:
         self.upper: Array = np.full(rows, np.inf)
         self.weights: Array | None = None
         self.norms: Array | None = None
-        self.yields_from: int | None = None
-        self.scales: Array | None = None
-        self.loads: Array | None = None
-        self.motion: Motion | None = None
+        self.exact = 1
+        self.elasticity: Elasticity | None = None
         self.names: list[str] = list(names) if names is not None else [""] * len(sizes)
 
     @staticmethod
@@ -170,7 +164,8 @@ class Hierarchy:
         laid.lower = np.concatenate([block[1] for block in blocks])
         laid.upper = np.concatenate([block[2] for block in blocks])
         laid.names = names
-        laid.weights = laid.norms = laid.yields_from = laid.scales = laid.loads = laid.motion = None
+        laid.weights = laid.norms = laid.elasticity = None
+        laid.exact = 1
         if any(block[3] is not None for block in blocks):
             laid.weights = np.concatenate([np.ones(len(b[0])) if b[3] is None else b[3] for b in blocks])
         return laid
@@ -195,12 +190,6 @@ class Hierarchy:
         safe = np.where(none, 1.0, root)
         lower, upper = np.where(none, -np.inf, self.lower * safe), np.where(none, np.inf, self.upper * safe)
         return self.A * safe[:, None], lower, upper
-
-    def scaled_motion(self) -> Motion | None:
-        """`motion` with the rates of the rows that `scaled` gives; None where there is none."""
-        if self.motion is None or self.weights is None:
-            return self.motion
-        return self.motion._replace(rates=np.sqrt(self.weights) * self.motion.rates)
 
     def scaled_norms(self) -> Array | None:
         """`norms` of the rows that `scaled` gives; None where there are none."""

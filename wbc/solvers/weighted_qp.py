@@ -9,7 +9,7 @@ import numpy as np
 
 from wbc.errors import WbcError
 from wbc.solvers.answer import Answer, grade
-from wbc.solvers.base import Solver
+from wbc.solvers.base import CompiledPlan, Solver
 from wbc.solvers.elimination import RANK_TOLERANCE
 from wbc.solvers.hierarchical_qp import HierarchicalQP
 from wbc.solvers.level import Hierarchy, LevelLike
@@ -48,31 +48,29 @@ class WeightedQP(Solver, trades_priorities=True):
         if not 1.0 <= ratio < np.inf:
             raise WbcError(f"ratio is {ratio!r}, expected a number from 1 up")
         self.ratio = float(ratio)
-        self._exact = HierarchicalQP(max_iterations, deadline, warm_start, rank_tolerance, compiled, soften=0.0)
+        self._exact = HierarchicalQP(max_iterations, deadline, warm_start, rank_tolerance, compiled)
         self.max_iterations, self.deadline = self._exact.max_iterations, deadline
         self.rank_tolerance, self.compiled = self._exact.rank_tolerance, compiled
         self.warm_start = warm_start
-        self._first = 1  # the first level that is traded
         self._weights: tuple[list[int], float, np.ndarray] = ([], 0.0, np.zeros(0))
+
+    @property
+    def engine(self) -> str:
+        """See `Solver`."""
+        return self._exact.engine
 
     def reset(self) -> None:
         """Forget the last active sets."""
         self._exact.reset()
 
-    def plan_levels(self, count: int) -> list[tuple[int, float]] | None:
-        """Level 0, and all others in a second one, see `Solver.plan_levels`."""
-        if type(self) is not WeightedQP or self._exact.plan_levels(count) is None:
+    def compiled_plan(self, levels: int, exact: int, posture: int) -> CompiledPlan | None:
+        """Level 0, and all others in a second one, see `Solver.compiled_plan`."""
+        plan = self._exact.compiled_plan(levels, exact, posture)
+        if type(self) is not WeightedQP or plan is None:
             return None
-        first = self._first
-        return [(min(k, first), self.ratio ** float(first - max(k, first))) for k in range(count)]
-
-    def under(self, more: int) -> WeightedQP:
-        """See `Solver`."""
-        found = WeightedQP(
-            self.ratio, self.max_iterations, self.deadline, self.warm_start, self.rank_tolerance, self.compiled
-        )
-        found._first = self._first + more
-        return found
+        places = tuple(min(k, exact) for k in range(levels))
+        factors = tuple(self.ratio ** float(exact - max(k, exact)) for k in range(levels))
+        return plan._replace(places=places, factors=factors)
 
     def solve(
         self, levels: Hierarchy | Sequence[LevelLike], *, validate: bool = True, seconds: float = np.inf
@@ -96,7 +94,7 @@ class WeightedQP(Solver, trades_priorities=True):
             hierarchy.check()
         found = exact.solve(self._merged(hierarchy), seconds=min(self.deadline, seconds))
         # Which level below the first fixed which direction is not defined: they share one objective.
-        kept = [level.rank for level in found.levels[: self._first]]
+        kept = [level.rank for level in found.levels[: hierarchy.exact]]
         ranks = (kept + [0] * len(hierarchy))[: len(hierarchy)]
         return grade(
             hierarchy,
@@ -111,17 +109,17 @@ class WeightedQP(Solver, trades_priorities=True):
 
     def _merged(self, hierarchy: Hierarchy) -> Hierarchy:
         """Level 0, and all that is below it as one level with weights."""
-        starts, first = hierarchy.starts, self._first
+        starts, first = hierarchy.starts, hierarchy.exact
         if len(hierarchy) <= first:
             return hierarchy
-        if self._weights[:2] != (starts, self.ratio):
+        if self._weights[0] != [*starts, first] or self._weights[1] != self.ratio:
             factors = self.ratio ** np.minimum(float(first) - np.arange(float(len(hierarchy))), 0.0)
-            self._weights = starts.copy(), self.ratio, np.repeat(factors, np.diff(starts))
+            self._weights = [*starts, first], self.ratio, np.repeat(factors, np.diff(starts))
         weights = self._weights[2]
         merged = Hierarchy.__new__(Hierarchy)
         merged.A, merged.lower, merged.upper = hierarchy.A, hierarchy.lower, hierarchy.upper
         merged.starts, merged.names = [*starts[: first + 1], starts[-1]], [""] * (first + 1)
         merged.weights = weights if hierarchy.weights is None else weights * hierarchy.weights
         merged.norms = hierarchy.norms
-        merged.yields_from = merged.scales = merged.loads = merged.motion = None  # weights are soft already
+        merged.exact, merged.elasticity = first, None
         return merged

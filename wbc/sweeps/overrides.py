@@ -13,6 +13,7 @@ import numpy as np
 from wbc.errors import WbcError, unknown_name
 from wbc.scenes import load_scene, scene_arguments
 from wbc.simulation import Noise, Realism, Runnable
+from wbc.tasking.feedback import feedback
 from wbc.tasking.gains import Gains
 from wbc.tasking.task import Task
 
@@ -144,7 +145,7 @@ def _of_task(name: str) -> bool:
 
 
 def _change_task(scene: Runnable, name: str, value: Any) -> None:  # noqa: ANN401  it is checked where it is used
-    """Gives a task of a scene another weight, or gains by their frequency.
+    """Gives a task of a scene another weight, or gains by their frequency, which keep their speed.
 
     Args:
         scene: whose stack has the task.
@@ -152,7 +153,10 @@ def _change_task(scene: Runnable, name: str, value: Any) -> None:  # noqa: ANN40
         value: of the setting.
     """
     task, setting = _setting(scene, name)
-    setattr(task, setting, Gains(value) if setting == "gains" else value)
+    if setting == "gains":
+        now = feedback(task)
+        value = Gains(value, speed=now.speed if isinstance(now, Gains) else None)
+    setattr(task, setting, value)
 
 
 def _setting(scene: Runnable, name: str) -> tuple[Task, str]:

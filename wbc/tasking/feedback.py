@@ -62,6 +62,8 @@ def fitting(task: Task, name: str, wanted: object) -> Feedback:
         return value
     if not isinstance(wanted, Gains):
         raise WbcError(f"{name}: gains = {show(wanted)} must be wbc.Gains, such as wbc.Gains(frequency_hz=2.0)")
+    if not task.bounds_approach:
+        wanted.check_no_speed(name)
     if isinstance(now, tuple):
         size = len(now[0])
         for what, part in (("kp", wanted.kp), ("kd", wanted.kd)):
@@ -87,7 +89,9 @@ def _check_size(name: str, what: str, value: float | Array, size: tuple[int, ...
 
 
 def between(start: Feedback, end: Feedback, share: float) -> Feedback:
-    """Gains on the way from some to others of the same kind: kp and kd each go straight.
+    """Gains on the way from some to others of the same kind: kp, kd and 1 / speed each go straight.
+
+    A speed of None is an infinite one, 1 / speed = 0: where a fade begins or ends with it, the demand has no step.
 
     Args:
         start: where they come from.
@@ -97,7 +101,9 @@ def between(start: Feedback, end: Feedback, share: float) -> Feedback:
     if share == 1.0:
         return end
     if isinstance(start, Gains) and isinstance(end, Gains):
-        return Gains(kp=_mixed(start.kp, end.kp, share), kd=_mixed(start.kd, end.kd, share))
+        slowness = _mixed(_slowness(start), _slowness(end), share)
+        speed = 1.0 / float(slowness) if slowness else None
+        return Gains(kp=_mixed(start.kp, end.kp, share), kd=_mixed(start.kd, end.kd, share), speed=speed)
     if isinstance(start, tuple) and isinstance(end, tuple):
         return np.asarray(_mixed(start[0], end[0], share)), np.asarray(_mixed(start[1], end[1], share))
     return _mixed(start, end, share)  # type: ignore[arg-type]  # numbers, or arrays
@@ -111,10 +117,15 @@ def same(one: Feedback, other: Feedback) -> bool:
         other: gains.
     """
     if isinstance(one, Gains) and isinstance(other, Gains):
-        return np.array_equal(one.kp, other.kp) and np.array_equal(one.kd, other.kd)
+        return np.array_equal(one.kp, other.kp) and np.array_equal(one.kd, other.kd) and one.speed == other.speed
     if isinstance(one, tuple) and isinstance(other, tuple):
         return np.array_equal(one[0], other[0]) and np.array_equal(one[1], other[1])
     return np.array_equal(one, other)  # type: ignore[arg-type]
+
+
+def _slowness(gains: Gains) -> float:
+    """1 / speed, s/m or s/rad."""
+    return 0.0 if gains.speed is None else 1.0 / gains.speed
 
 
 def _mixed(start: float | Array, end: float | Array, share: float) -> float | Array:

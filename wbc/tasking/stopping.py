@@ -28,7 +28,7 @@ class Stopping:
         greatest: greatest acceleration that is ever demanded, to either side, m/s² or rad/s².
         approach: time constant of the approach to a greatest speed, and to the limit itself, s; 0: within a period.
         omega: rate of the critically damped motion back from beyond the limit, 1/s.
-        inside: how far within the limit that motion ends, m or rad, so that it gets there in finite time.
+        inside: how far within the limit the approach and the motion back end, m or rad: neither jumps at the limit.
     """
 
     braking: float
@@ -68,7 +68,8 @@ class Stopping:
         if turns.any():  # else it stops or turns within the period, and must not be beyond the limit at its end
             x = np.where(turns, np.minimum(-v, 2 / T * left), x)
         bound = x / T
-        bound = np.minimum(bound, self._approaching(d, v, speed, T))
+        # the approach ends within the limit, where braking and the motion back do not jump
+        bound = np.minimum(bound, self._approaching(np.maximum(way - self.inside, 0.0), v, speed, T))
         beyond = way < 0
         if beyond.any():
             back = self.omega**2 * (way - self.inside) - 2 * self.omega * v

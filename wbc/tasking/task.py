@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from wbc.arrays import Array, ArrayLike, numbers
+from wbc.arrays import Array, ArrayLike, IntArray, numbers
 from wbc.copies import Independent
 from wbc.errors import WbcError, show, word
 from wbc.tasking.gains import Gains
@@ -47,14 +47,24 @@ class Task(Independent, ABC):
     bounds_torques = False
     """Whether it keeps torques within what the actuators give."""
 
+    always_holds = False
+    """Whether it bounds torques or contact forces and can hold in every state, together with others of its kind: it is
+    then exact, above levels that yield."""
+
     bounds_joints = False
-    """Whether it keeps joints within their ranges and speeds; where torques change as fast as they may, it waits."""
+    """Whether it keeps joints within their ranges and speeds."""
 
     bounds_contacts = False
     """Whether it bounds the forces of the closed contacts."""
 
     gains_of_forces = False
     """Whether its `gains` turn errors into forces: the resulting motion depends on the mass."""
+
+    bounds_approach = False
+    """Whether the `speed` of its `gains` bounds the demand of its error."""
+
+    approach_groups: IntArray | None = None
+    """A number for each row, shape (rows,): the norm of rows of one number is bounded; None: each row by itself."""
 
     kinematic = False
     """Whether its rows are in x = v, for `wbc.kinematics`; all tasks of a stack are, or none."""
@@ -91,6 +101,11 @@ class Task(Independent, ABC):
         if not (real and 0 <= value <= sys.float_info.max):
             raise WbcError(f"{self.name}: weight = {show(value)} must be a number, zero or more")
         self._weight = float(value)
+
+    @property
+    def posture_damping(self) -> float | None:
+        """Damping of a posture, 1/s; None: it is none. A posture takes what other tasks leave of the joints' motion."""
+        return None
 
     @abstractmethod
     def rows(self, robot: Dynamics, tick: Tick) -> Rows:

@@ -68,10 +68,11 @@ def turned(origin: Feedback, wanted: dict[str, float]) -> Feedback:
     """
     began = _frequency(origin)
     if began is not None:
-        return Gains(wanted.get(FREQUENCY, began[0]), wanted.get(RATIO, began[1]))
+        speed = origin.speed if isinstance(origin, Gains) else None
+        return Gains(wanted.get(FREQUENCY, began[0]), wanted.get(RATIO, began[1]), speed=speed)
     factor = wanted.get(FACTOR, 1.0)
     if isinstance(origin, Gains):
-        return Gains(kp=factor * np.asarray(origin.kp), kd=factor * np.asarray(origin.kd))
+        return Gains(kp=factor * np.asarray(origin.kp), kd=factor * np.asarray(origin.kd), speed=origin.speed)
     if isinstance(origin, tuple):
         return factor * origin[0], factor * origin[1]
     return factor * origin

@@ -81,5 +81,5 @@ def bench(
                 bar.advance(task)
     except WbcError as error:
         raise failure(error, 2) from None
-    tell(f"hierarchical-qp, weighted-qp and the backend numpy run on {timer.runs_on()}", "")
+    tell(f"elastic-qp, hierarchical-qp, weighted-qp and the backend numpy run on {timer.runs_on()}", "")
     tell(reports.timings(found), "", f"medians of {ticks} ticks; backend, tasks, solver and rest in µs")

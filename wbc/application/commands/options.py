@@ -15,9 +15,8 @@ INTERRUPTED = 130
 BackendOption = Annotated[
     str, typer.Option(help="Dynamics: auto, numpy, pinocchio or mujoco. auto is Pinocchio where it is installed.")
 ]
-SolverName = Annotated[
-    str, typer.Option(help="hierarchical-qp, sequential-qp, weighted-qp, nullspace or operational-space.")
-]
+SOLVERS = "elastic-qp, hierarchical-qp, sequential-qp, weighted-qp, nullspace or operational-space"
+SolverName = Annotated[str, typer.Option(help=f"{SOLVERS}. Default: the scene's own.", show_default=False)]
 SimulatorName = Annotated[
     str,
     typer.Option(help="mujoco or builtin. Default: MuJoCo where it is installed.", show_default=False),

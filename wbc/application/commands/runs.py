@@ -37,7 +37,7 @@ def demo(
         str, typer.Argument(metavar="[quadruped|humanoid]", help="Which robot shows what it can do.")
     ] = "quadruped",
     backend: BackendOption = "auto",
-    solver: SolverName = "hierarchical-qp",
+    solver: SolverName = "",
     simulator: SimulatorName = "",
     duration: Duration = None,
     period: Period = None,
@@ -92,7 +92,7 @@ def run_scene(
         ),
     ],
     backend: BackendOption = "auto",
-    solver: SolverName = "hierarchical-qp",
+    solver: SolverName = "",
     simulator: SimulatorName = "",
     duration: Duration = None,
     period: Period = None,

@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 
 from wbc import compiled as build
-from wbc.arrays import Array
 from wbc.errors import WbcError
 from wbc.solvers.answer import Sides
-from wbc.solvers.hierarchical.engine import STOPPED, UNSOUND, Found, Request
+from wbc.solvers.hierarchical.engine import STOPPED, Found, Request
 
 
 class Compiled:
@@ -32,32 +31,19 @@ class Compiled:
         x, value = np.empty(request.A.shape[1]), np.empty(self._rows)
         side: Sides = np.empty(self._rows, dtype=np.int8)
         ranks = np.empty(self._levels)
-        softens = request.yields_from is not None
-        self._plan.soften(request.soften if softens else 0.0, request.yields_from or 0)
         problem = request.A, request.lower, request.upper, request.norms
         found = x, value, side, ranks
-        more = request.scales, request.loads, *_moving(request)
-        status, steps, _, _ = self._plan.solve(*problem, request.seconds, *found, *more)
-        yielding = list(self._plan.softened()) if status != UNSOUND else []
-        if yielding:  # the kernel's rows are without what yields
-            value = request.A.dot(x)
+        status, steps, _, _ = self._plan.solve(*problem, request.seconds, *found)
         pulling: list[int] = []
         lines = None
         if status < STOPPED and side.any():
             lines = np.empty((self._levels + 1, self._rows))
             pulling = list(self._plan.multipliers(lines.reshape(-1)))
-        return Found(status, x, value, side, ranks.astype(int).tolist(), steps, pulling, lines, yielding)
+        return Found(status, x, value, side, ranks.astype(int).tolist(), steps, pulling, lines)
 
     def forget(self) -> None:
         """Forget the last active set."""
         self._plan.forget()
-
-
-def _moving(request: Request) -> tuple[Array | None, ...]:
-    motion = request.motion
-    if motion is None:
-        return ()
-    return motion.velocity, motion.rates, np.ascontiguousarray(motion.joints)
 
 
 def _made_anew(kind: type[Compiled], made_of: tuple[Any, ...], memory: bytes) -> Compiled:

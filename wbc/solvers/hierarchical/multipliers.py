@@ -12,9 +12,6 @@ from wbc.solvers.hierarchical.working_set import WorkingSet
 NEGLIGIBLE = 3e-13
 """A residual below this share of its terms is rounding."""
 
-SOFT_NOISE = 1e-11
-"""What a soft row leaves of one beside it is known to this share of its terms."""
-
 SIGNIFICANT = 1e-10
 """A multiplier of the wrong sign counts beyond this share of |A_k| |residual|."""
 
@@ -60,17 +57,6 @@ class Multipliers:
 
 def residual_of(working: WorkingSet, level: int) -> Array | None:
     """The residual A x - b of a level's rows in the set; None where it is rounding and nothing more."""
-    left, moved = _left_of(working, level), working.moved[level]
-    if moved is not None:
-        at = working.members(level)
-        moved = moved * (np.abs(moved) > SOFT_NOISE * (np.abs(working.target[at]) + working.size[at]))
-    if moved is None or not moved.any():
-        return left
-    return moved if left is None else left + moved
-
-
-def _left_of(working: WorkingSet, level: int) -> Array | None:
-    """What the level's rows can't meet, whatever is soft."""
     at, factor = working.members(level), working.factors[level]
     if not len(at) or (factor is not None and factor.exact):
         return None
@@ -102,7 +88,6 @@ def find_multipliers(working: WorkingSet) -> Multipliers:
     if working.length > NEGLIGIBLE * (1.0 + working.length):
         levels, pulls, lines = [p], [-working.x], [np.zeros(len(rows.A))]
         sizes, missed = [working.length], [np.inf]
-        _pull_of_soft(working, p, pulls, sizes)
     for level in range(p - 1, -1, -1):
         at = working.members(level)
         if not len(at):
@@ -122,18 +107,9 @@ def find_multipliers(working: WorkingSet) -> Multipliers:
             lines[-1][at] = own
             sizes.append(float(np.abs(own).dot(rows.norms[at])))
             missed.append(float(np.abs(own).max()))
-            _pull_of_soft(working, level, pulls, sizes)
     if not levels:
         return Multipliers([], np.zeros((0, len(rows.A))), np.zeros(0), np.zeros(0))
     return Multipliers(levels, np.array(lines), np.array(sizes), np.array(missed))
-
-
-def _pull_of_soft(working: WorkingSet, level: int, pulls: list[Array], sizes: list[float]) -> None:
-    """Add what soft rows pull with at a level to the last pull, and to what it is measured by."""
-    pull, soft = working.pulls[level], working.soft
-    if pull is not None and soft is not None:
-        pulls[-1] = pulls[-1] - pull.dot(soft.G[: len(pull)])
-        sizes[-1] += float(np.abs(pull).dot(soft.length[: len(pull)]))
 
 
 def leaving_rows(
@@ -188,8 +164,8 @@ def is_accurate(working: WorkingSet) -> bool:
         error = working.value[at] - working.target[at] - missed
         if not (np.abs(error) <= ACCURACY * (np.abs(working.target[at]) + working.size[at])).all():
             return False
-        if factor.exact or (working.soft is not None and working.soft.down_to(level)):
-            continue  # what is soft leaves noise of its own
+        if factor.exact:
+            continue
         if not np.linalg.norm(error) <= EXACT * (1.0 + np.linalg.norm(missed)):
             return False
     return True

@@ -8,7 +8,6 @@ from a guess of its own, and makes that again where the search has far to go.
 
 from __future__ import annotations
 
-from itertools import pairwise
 from time import perf_counter
 
 import numpy as np
@@ -20,7 +19,6 @@ from wbc.solvers.hierarchical.guess import Guess
 from wbc.solvers.hierarchical.multipliers import is_accurate
 from wbc.solvers.hierarchical.rows import LevelRows
 from wbc.solvers.hierarchical.search import Outcome, Search
-from wbc.solvers.hierarchical.soften import Soft, soften
 from wbc.solvers.hierarchical.working_set import WorkingSet
 
 _OFTEN = 0.3
@@ -55,9 +53,7 @@ class Reference:
         rows = LevelRows(A, request.lower, request.upper, norms, self._starts, self._tolerance)
         if not _is_sound(rows):
             return self._unsound(rows)
-        whole = rows
-        rows, soft = _softened(rows, request)
-        search = Search(WorkingSet(rows, soft), deadline)
+        search = Search(WorkingSet(rows), deadline)
         before = self._start_from(rows)
         outcome = self._solve(search, before)
         if outcome is Outcome.UNSOUND:
@@ -69,12 +65,9 @@ class Reference:
         if outcome is Outcome.STOPPED:
             x, multipliers = keep_first_levels(rows, x), None
             value = rows.A.dot(x)
-        if soft is not None:
-            value = whole.A.dot(x)
         levels, lines = ([], None) if multipliers is None else (multipliers.levels, multipliers.lines)
-        yielding = [] if soft is None else soft.yielding()
         status = OPTIMAL if outcome is Outcome.OPTIMAL else STOPPED
-        return Found(status, x, value, working.side, working.ranks, working.steps, levels, lines, yielding)
+        return Found(status, x, value, working.side, working.ranks, working.steps, levels, lines)
 
     def _start_from(self, rows: LevelRows) -> Sides:
         """The last active set: without rows that are equalities now, or have lost their bound."""
@@ -109,17 +102,6 @@ class Reference:
         m, n = rows.A.shape
         side: Sides = np.zeros(m, dtype=np.int8)
         return Found(UNSOUND, np.zeros(n), np.zeros(m), side, [0] * (len(rows.starts) - 1), 0, [], None)
-
-
-def _softened(rows: LevelRows, request: Request) -> tuple[LevelRows, Soft | None]:
-    """The rows without the directions that yield, and these."""
-    if request.yields_from is None or not request.soften > 0.0:
-        return rows, None
-    scales = request.scales
-    if scales is None:
-        squares = [rows.norms[start:stop] ** 2 for start, stop in pairwise(rows.starts)]
-        scales = np.concatenate([np.full(len(part), np.sqrt(part.mean()) if len(part) else 0.0) for part in squares])
-    return soften(rows, scales, request.yields_from, request.soften, request.loads, request.motion)
 
 
 def _is_sound(rows: LevelRows) -> bool:

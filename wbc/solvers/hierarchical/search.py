@@ -146,10 +146,9 @@ class Search:
         """Whether the solution of the set may be called optimal.
 
         What is stuck must have a multiplier of the right sign, however small, and the equations must be solved as well
-        as numbers allow. Where directions are soft a multiplier does not see what a level takes refuge in: that a row
-        came back says more.
+        as numbers allow.
         """
-        stuck = bool(self._stuck.any()) and self.working.soft is None
+        stuck = bool(self._stuck.any())
         self._stuck[:] = False
         return not (stuck and self.leaving(True, _ROUNDING, _WRONG)) and is_accurate(self.working)
 

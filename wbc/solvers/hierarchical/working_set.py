@@ -8,7 +8,6 @@ from wbc.arrays import Array, IntArray, MaskArray
 from wbc.solvers.answer import Sides
 from wbc.solvers.elimination import Factor, eliminate
 from wbc.solvers.hierarchical.rows import LevelRows
-from wbc.solvers.hierarchical.soften import Soft
 
 
 class WorkingSet:
@@ -18,7 +17,6 @@ class WorkingSet:
 
     Attributes:
         rows: the problem.
-        soft: the directions that levels are about to lose; None where there are none.
         equal: which rows are equalities.
         level_of: the level of each row.
         side: what each inequality row is held at: -1 `lower`, +1 `upper`, 0 not held.
@@ -28,16 +26,14 @@ class WorkingSet:
         slack: by how much bounds are widened, while a cycle is broken.
         factors: of each level; None where it has no row in the set or nothing was free.
         left: what each level can't meet, in the coordinates of its factor.
-        moved: by how much soft rows move each level's rows; None where they don't.
-        pulls: what soft rows pull with, by level, and at last for the implicit one.
         x, value: the solution of the set, and A x.
         length: |x|.
         size: |row| (1 + |x|).
         steps: how often it was solved.
     """
 
-    def __init__(self, rows: LevelRows, soft: Soft | None = None) -> None:
-        self.rows, self.soft = rows, soft
+    def __init__(self, rows: LevelRows) -> None:
+        self.rows = rows
         p, (m, n) = len(rows.starts) - 1, rows.A.shape
         self.equal: MaskArray = rows.lower == rows.upper
         self.level_of: IntArray = np.repeat(np.arange(p), np.diff(rows.starts))
@@ -52,8 +48,6 @@ class WorkingSet:
         self.low[self.equal], self.high[self.equal] = -np.inf, np.inf
         self.factors: list[Factor | None] = [None] * p
         self.left: list[Array] = [np.zeros(0)] * p
-        self.moved: list[Array | None] = [None] * p
-        self.pulls: list[Array | None] = [None] * (p + 1)
         self.before: list[tuple[Array, Array]] = [(np.zeros(n), np.eye(n, order="F"))]
         self.x, self.value = np.zeros(n), np.zeros(m)
         self.size: Array  # from the first `solve` on
@@ -103,7 +97,7 @@ class WorkingSet:
         x, Z = self.before[start]
         del self.before[start + 1 :]
         for level in range(start, len(rows.starts) - 1):
-            self.factors[level] = self.moved[level] = self.pulls[level] = None
+            self.factors[level] = None
             at = self.members(level)
             if len(at) and Z.shape[1]:
                 A = rows.A[at]
@@ -112,14 +106,7 @@ class WorkingSet:
                 w, self.left[level] = factor.split(self.target[at] - A.dot(x))
                 if factor.rank:
                     x, Z = x + factor.Y.dot(w), factor.Z
-                    if self.soft is not None and self.soft.down_to(level):
-                        C = A.dot(factor.Y)
-                        step, self.pulls[level] = self.soft.move(level, C, factor.Y, Z, x)
-                        x, self.moved[level] = x + factor.Y.dot(step), C.dot(step)
             self.before.append((x, Z))
-        self.pulls[-1] = None
-        if self.soft is not None and Z.shape[1]:
-            x, self.pulls[-1] = self.soft.finish(x, Z)
         self.x, self.value = x, rows.A.dot(x)
         self.length = float(x.dot(x)) ** 0.5
         self.size = rows.norms * (1.0 + self.length)

@@ -1,4 +1,4 @@
-"""No torque beyond what the actuators give leaves a controller, whatever its stack and its solver."""
+"""The limits of commanded torques: no torque beyond what the actuators give, whatever the stack and the solver."""
 
 from __future__ import annotations
 
@@ -13,9 +13,14 @@ import tasks
 import wbc
 from tests.actuated import QUADROTOR
 from tests.control.scenes import SOLVERS, contacts, controller, standing
-from wbc.control.guard import ActuatorLimits
+from wbc.control.command_limits import ActuatorLimits, Clip
+from wbc.control.equation_of_motion import MotionEquation
+from wbc.control.solving import Outcome
 from wbc.control.tolerance import SHARE
 from wbc.model import Model
+
+KNOWING = tuple(name for name in SOLVERS if name not in ("nullspace", "operational-space"))
+"""Solvers that know inequalities: the actuators' limits are a level above the stack."""
 
 
 def racing(name: str) -> tuple[wbc.Dynamics, np.ndarray, np.ndarray]:
@@ -27,7 +32,7 @@ def racing(name: str) -> tuple[wbc.Dynamics, np.ndarray, np.ndarray]:
     return robot, q, v
 
 
-@pytest.mark.parametrize("solver", ("hierarchical-qp", "sequential-qp", "weighted-qp"))
+@pytest.mark.parametrize("solver", KNOWING)
 @pytest.mark.parametrize("name", ["arm", "humanoid"])
 def test_limits_that_contradict_each_other_ask_for_no_more_than_there_is(name, solver) -> None:
     robot, q, v = racing(name)
@@ -37,7 +42,7 @@ def test_limits_that_contradict_each_other_ask_for_no_more_than_there_is(name, s
     stack = wbc.Stack(levels / tasks.JointAcceleration() / tasks.TorqueMinimization(), contacts=feet)
     solution = controller(robot, stack, solver).step(q, v)
     assert (np.abs(solution.torque) <= robot.limits.effort).all()
-    assert solution.certificate.equation_of_motion < 1e-9  # solved again, not clipped: what comes out is consistent
+    assert solution.certificate.equation_of_motion < 1e-9  # not clipped: accelerations and forces belong to the torques
     if name == "arm":
         assert solution.status == "relaxed"
 
@@ -59,7 +64,7 @@ def unlimited(name: str, solver: str, **options: object) -> tuple[wbc.Controller
 def test_a_stack_without_limits_commands_no_more_than_there_is_and_physics_holds(name: str, solver: str) -> None:
     ours, q = unlimited(name, solver)
     v, effort = np.zeros(ours.robot.nv), ours.robot.limits.effort
-    asked = unlimited(name, solver, guard=False)[0].step(q, v)
+    asked = unlimited(name, solver, actuator_limits=False)[0].step(q, v)
     assert (np.abs(asked.torque) > 1.5 * effort).any()
     given = ours.step(q, v)
     assert (np.abs(given.torque) <= effort).all() and (np.abs(given.torque) == effort).any()
@@ -69,38 +74,64 @@ def test_a_stack_without_limits_commands_no_more_than_there_is_and_physics_holds
         assert given.certificate.holds
 
 
-def test_who_is_held_back_by_the_actuators_is_told() -> None:
-    ours, q = unlimited("arm", "hierarchical-qp")
+@pytest.mark.parametrize("solver", ["elastic-qp", "hierarchical-qp"])
+def test_who_is_held_back_by_the_actuators_is_told(solver: str) -> None:
+    ours, q = unlimited("arm", solver)
     solution = ours.step(q, np.zeros(7))
     actuators = {active.row for active in solution.active if active.task == "actuators"}
     assert actuators and actuators <= set(ours.robot.joint_names)
     assert "held back by actuators (" in solution.explain()
-    ours.guard = False
-    assert "actuators" not in ours.step(q, np.zeros(7)).explain()
+    free, _ = unlimited("arm", solver, actuator_limits=False)
+    assert "actuators" not in free.step(q, np.zeros(7)).explain()
 
 
 @pytest.mark.parametrize("solver", ["nullspace", "operational-space"])
-def test_a_guard_beside_ignored_inequalities_is_all_that_holds_back(solver: str) -> None:
+def test_what_was_clipped_is_told(solver: str) -> None:
+    clipped = "torques were clipped to what the actuators give"
     ours, q = unlimited("quadruped", solver)
     solution = ours.step(q, np.zeros(18))
-    text = solution.explain()
-    assert solution._guarded and "friction cones" in {active.task for active in solution.violated}
-    assert text.startswith("relaxed: this solver ignores inequalities, and at least one does not hold\n")
-    assert "  friction cones: missed" in text and "held back by nothing: this solver ignores inequalities" in text
-    assert "held back by actuators (" in text and "held back by friction cones" not in text
+    assert solution._clipped and clipped in solution.explain()
+    assert "held back by friction cones" not in solution.explain(), "the solver ignored them: the clip holds back"
     ours, q = unlimited("arm", solver)
     solution = ours.step(q, np.zeros(7))
-    assert solution._guarded and not solution.violated
-    assert solution.explain().startswith("relaxed: this solver ignores inequalities, and asked for too much torque\n")
+    assert solution._clipped and clipped in solution.explain()
+    still = ours.step(ours.robot.model.nominal, np.zeros(7))
+    assert not still._clipped and clipped not in still.explain()
+
+
+@pytest.mark.parametrize("solver", KNOWING)
+def test_a_solver_that_knows_limits_is_not_clipped(solver: str) -> None:
+    for name in ("arm", "quadruped"):
+        ours, q = unlimited(name, solver)
+        for tick in range(5):
+            assert not ours.step(q, np.zeros(ours.robot.nv), 1e-3 * tick)._clipped
+
+
+def test_a_task_that_does_the_same_takes_the_place_of_the_limits() -> None:
+    """No row twice: `TorqueLimits` at the top of a stack replace the box, as long as they are switched on."""
+    robot = wbc.load("arm", "numpy")
+    wild = tasks.JointAcceleration(np.full(7, 3.0), gains=wbc.Gains(9.0))
+    for solver in ("elastic-qp", "hierarchical-qp"):
+        stack = wbc.Stack(tasks.EquationOfMotion() / tasks.TorqueLimits(scale=0.5) / wild)
+        ours = controller(robot, stack, solver)
+        for tick, share in enumerate((0.5, 1.0, 0.5)):
+            (stack.switch_off if share == 1.0 else stack.switch_on)("torque limits")
+            solution = ours.step(robot.model.nominal, np.zeros(7), 1e-3 * tick)
+            names = {active.task for active in solution.active}
+            assert names == {"actuators" if share == 1.0 else "torque limits"}
+            assert (np.abs(solution.torque) / robot.limits.effort).max() == pytest.approx(share)
 
 
 @pytest.mark.parametrize("solver", SOLVERS)
-def test_the_guard_takes_over_without_a_jump(solver: str) -> None:
+def test_torques_reach_their_limits_without_a_step(solver: str) -> None:
     """Through the point where a torque reaches its limit: as continuous as the solver's own answer is there."""
     ours, q = unlimited("arm", solver)
     home = np.array(ours.robot.model.nominal)
     found = np.array(
-        [ours.step(home + share * (q - home), np.zeros(7)).torque for share in np.linspace(0.0, 1.0, 2001)]
+        [
+            ours.step(home + share * (q - home), np.zeros(7), 1e-3 * tick).torque
+            for tick, share in enumerate(np.linspace(0.0, 1.0, 2001))
+        ]
     )
     effort = ours.robot.limits.effort
     assert (np.abs(found[0]) < effort).all() and (np.abs(found[-1]) == effort).any()
@@ -165,25 +196,30 @@ def test_a_small_robot_s_broken_limits_are_named() -> None:
     effort = robot.limits.effort
     asked = tasks.Rows(wbc.Rows.equal(1.01 * effort, torque=np.arange(7)), "asked")
     stack = wbc.Stack(tasks.EquationOfMotion() / asked / tasks.TorqueLimits())
-    solution = controller(robot, stack, "hierarchical-qp", guard=False).step(robot.neutral(), np.zeros(7))
+    solution = controller(robot, stack, "hierarchical-qp", actuator_limits=False).step(robot.neutral(), np.zeros(7))
     assert {active.row for active in solution.violated} == set(robot.joint_names)
 
 
 def test_a_force_at_the_least_that_its_actuator_gives_is_not_beyond_it() -> None:
     """A thruster pulls nowhere; what is less than nothing by rounding alone becomes nothing."""
     robot = wbc.load(mujoco.MjModel.from_xml_string(QUADROTOR), "numpy")
+    robot.update(robot.model.nominal)
     stack = wbc.Stack(tasks.EquationOfMotion() / tasks.JointAcceleration())
     ours = controller(robot, stack, "hierarchical-qp")
-    ours.step(robot.model.nominal, np.zeros(robot.nv))
-    guard = next(iter(ours._laid.values()))[2]
+    solution = ours.step(robot.model.nominal, np.zeros(robot.nv))
+    clip, given = Clip(robot), solution._tick.torque
     assert (robot.limits.least == 0.0).all()
     for least, beyond in ((0.0, False), (-0.5 * SHARE, False), (-2.0 * SHARE * robot.limits.effort.max(), True)):
-        torque = np.full(robot.na, 0.5 * robot.limits.effort.min())
-        torque[1] = least
-        assert guard.exceeded(torque) == beyond
-        assert beyond or torque[1] == 0.0
+        x = solution._x.copy()
+        x[given] = 0.5 * robot.limits.effort.min()
+        x[given.start + 1] = least
+        equation = MotionEquation.of(robot, solution._tick)
+        found = clip(robot, solution._tick, equation, Outcome(x, "optimal"), ())
+        assert found.clipped == beyond and found.status == ("relaxed" if beyond else "optimal")
+        assert found.x[given][1] == 0.0
 
 
-def test_the_guards_task_declares_what_it_is() -> None:
-    limits = ActuatorLimits("actuators")
+def test_the_limits_task_declares_what_it_is() -> None:
+    limits = ActuatorLimits()
+    assert limits.name == "actuators"
     assert limits.bounds_only and limits.bounds_torques and not limits.bounds_contacts and not limits.holds_contacts
