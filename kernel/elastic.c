@@ -7,11 +7,11 @@
 int elastic_new(Tick *t, int tiers) {
     Elastic *e = &t->elastic;
     size_t many = (size_t)tiers, rows = (size_t)t->hierarchy.rows;
-    double *room = calloc(5 * many + 5 * rows + 8, sizeof(double));
+    double *room = calloc(4 * many + 5 * rows + 8, sizeof(double));
     if (!room) return 0;
     e->tiers = tiers;
-    e->weight = room, e->reach = room + many, e->size = room + 2 * many, e->yield = room + 3 * many;
-    e->load = room + 4 * many, e->missed = room + 5 * many, e->start = e->missed + rows;
+    e->weight = room, e->reach = room + many, e->size = room + 2 * many;
+    e->load = room + 3 * many, e->missed = room + 4 * many, e->start = e->missed + rows;
     e->shift = e->start + rows, e->own = e->shift + rows, e->unit = e->own + rows;
     for (int i = 0; i < tiers; i++) e->weight[i] = 1.0, e->reach[i] = INFINITY;
     e->tier_of = calloc(rows + 8, sizeof(int));
@@ -71,8 +71,7 @@ void elastic_begin(Tick *t, int again) {
         int bounded = e->reach[tier] < INFINITY;
         double share = bounded ? length_of(t, tier, e->start) / e->reach[tier] : 0.0;
         double kept = !bounded ? 0.0 : share > 1.0 ? 1.0 / share : 1.0; /* the pull's projection onto its ball */
-        e->yield[tier] = 1.0 / sqrt(1.0 + share * share);
-        double root = sqrt(e->weight[tier] * e->yield[tier]);
+        double yield = 1.0 / sqrt(1.0 + share * share), root = sqrt(e->weight[tier] * yield);
         for (int p = 0; p < t->parts; p++) {
             if (t->part[p].tier != tier) continue;
             for (int row = t->first_row[p]; row < t->first_row[p] + t->part[p].rows; row++) {

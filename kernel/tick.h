@@ -40,7 +40,6 @@ typedef struct {
     double *weight, *reach;      /* of each tier: of squared residuals; the residual at which its pull is at its bound */
 
     double *size, *unit;         /* root mean square norm of the equations of each tier; what each row is measured by */
-    double *yield;               /* of each tier: what is left of its weight */
     double *missed, *start;      /* of each row: by how much it missed what it demanded; in this tick, in the one before */
     double *shift;               /* of each row: its multiplier, as a residual: `start`, projected onto the ball of its tier */
     double *own;                 /* of each row: the root of its own weight */

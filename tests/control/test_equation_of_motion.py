@@ -238,9 +238,7 @@ def test_redundant_loops_that_contradict_each_other_do_not_count_as_open() -> No
     L = np.vstack([np.eye(7)[0], np.eye(7)[0]])
 
     def with_loops(bias: list[float]) -> MotionEquation:
-        return MotionEquation(
-            robot.mass_matrix, robot.bias, L, np.array(bias), robot.actuated, 1.0, np.ones(7), np.zeros(7)
-        )
+        return MotionEquation(robot.mass_matrix, robot.bias, L, np.array(bias), robot.actuated, 1.0, np.ones(7))
 
     still = np.zeros(7)
     assert with_loops([1.0, -1.0]).opening(still) == 0.0 and with_loops([1.0, 1.0]).opening(still) == 2.0

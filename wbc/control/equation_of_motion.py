@@ -116,18 +116,17 @@ class MotionEquation:
         actuated: the velocity of each actuator, shape (na,).
         scale: s, kg.
         lengths: L of each velocity, 1 or m, shape (nv,).
-        velocity: v, shape (nv,).
         G: where actuators are not motors of joints, shape (na, nv).
 
     Attributes:
         M, h, J: as given, or P M, P h, J Pᵀ.
         loops: L; None where there are no loops.
-        loop_bias, scale, lengths, velocity: as given.
+        loop_bias, scale, lengths: as given.
         actuated: the row of each actuator, shape (na,).
         back: P⁻¹; None where P = 1.
     """
 
-    __slots__ = ("J", "M", "actuated", "back", "h", "lengths", "loop_bias", "loops", "scale", "velocity")
+    __slots__ = ("J", "M", "actuated", "back", "h", "lengths", "loop_bias", "loops", "scale")
 
     def __init__(
         self,
@@ -138,7 +137,6 @@ class MotionEquation:
         actuated: IntArray,
         scale: float,
         lengths: Array,
-        velocity: Array,
         G: Array | None = None,
     ) -> None:
         self.loop_bias = loop_bias
@@ -148,7 +146,6 @@ class MotionEquation:
             P, self.back = _combinations(G)
             M, h, J, actuated = P @ M, P @ h, J @ P.T, np.arange(len(G))
         self.M, self.h, self.J, self.actuated, self.scale, self.lengths = M, h, J, actuated, scale, lengths
-        self.velocity = velocity
 
     @classmethod
     def of(cls, robot: Dynamics, tick: Tick) -> MotionEquation:
@@ -160,7 +157,7 @@ class MotionEquation:
         if layout.nf > layout.nc:
             J, loop_bias = _without_redundant(J, robot.loop_motion.bias)
         G = robot.actuation_matrix if robot.model.actuators else None
-        return cls(robot.mass_matrix, h, J, loop_bias, robot.actuated, force_scale(robot), robot.lengths, robot.v, G)
+        return cls(robot.mass_matrix, h, J, loop_bias, robot.actuated, force_scale(robot), robot.lengths, G)
 
     @property
     def L(self) -> Array:

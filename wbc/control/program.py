@@ -156,7 +156,7 @@ class Program:
         self.exact = 1 if yields else 1 + first
         self._box = None if box is None else Entry(box, box.name, -1, 0)
         highest = levels[top] if levels else []
-        top_loads = all(task.bounds_torques or task.bounds_contacts for task in highest)
+        top_loads = all(task.always_holds for task in highest)
         self._box_rank = 0 if yields else first if top_loads else -1
 
     def parts(self, robot: Dynamics, tick: Tick) -> tuple[Part, ...]:
